@@ -1,0 +1,70 @@
+# Compiler settings for every target of the project.
+
+if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "Build type" FORCE)
+endif()
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+# So that object paths do not enter the cache key or the binaries' RPATHs among our own libraries.
+set(CMAKE_BUILD_RPATH_USE_ORIGIN ON)
+set(CMAKE_LINK_DEPENDS_NO_SHARED ON)
+
+find_program(CONCORD_CCACHE ccache)
+mark_as_advanced(CONCORD_CCACHE)
+if(CONCORD_CCACHE)
+  foreach(language IN ITEMS C CXX)
+    if(NOT CMAKE_${language}_COMPILER_LAUNCHER)
+      set(CMAKE_${language}_COMPILER_LAUNCHER "${CONCORD_CCACHE}")
+    endif()
+  endforeach()
+endif()
+
+string(REPLACE "," ";" concord_sanitizers "${CONCORD_SANITIZE}")
+foreach(sanitizer IN LISTS concord_sanitizers)
+  if(NOT sanitizer MATCHES "^(address|undefined|thread|leak)$")
+    message(FATAL_ERROR "CONCORD_SANITIZE=${CONCORD_SANITIZE}: '${sanitizer}' is none of address, "
+      "undefined, thread and leak")
+  endif()
+endforeach()
+
+# libomp beside the libgomp that oneDNN brings, and libgomp under ThreadSanitizer, mislead: those
+# builds run their parallel loops serially.
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND NOT CONCORD_SANITIZE)
+  set(CONCORD_OPENMP ON)
+else()
+  set(CONCORD_OPENMP OFF)
+endif()
+
+# concord_compile_options(TARGET): warnings, sanitizers, include paths.
+function(concord_compile_options target)
+  target_compile_features(${target} PUBLIC cxx_std_20)
+  target_include_directories(${target} PRIVATE
+    "${PROJECT_SOURCE_DIR}" "${PROJECT_BINARY_DIR}/generated")
+  target_compile_options(${target} PRIVATE
+    -Wall -Wextra -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual -Wextra-semi -Wvla
+    -Wimplicit-fallthrough
+    # A product and a sum are rounded apart unless the source says fma: results then do not depend
+    # on what the compiler felt like.
+    -ffp-contract=off -fno-math-errno)
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    target_compile_options(${target} PRIVATE
+      -Wduplicated-cond -Wlogical-op
+      # Wrong about std::string operator+ in GCC 12 (its bug 105329).
+      -Wno-restrict)
+  endif()
+  if(CONCORD_WERROR)
+    target_compile_options(${target} PRIVATE -Werror)
+  endif()
+  if(CONCORD_SANITIZE)
+    target_compile_options(${target} PRIVATE -fsanitize=${CONCORD_SANITIZE} -fno-omit-frame-pointer)
+    target_link_options(${target} PRIVATE -fsanitize=${CONCORD_SANITIZE})
+    if("undefined" IN_LIST concord_sanitizers)
+      target_compile_options(${target} PRIVATE -fno-sanitize-recover=undefined)
+    endif()
+  endif()
+  target_link_options(${target} PRIVATE -Wl,--as-needed)
+endfunction()
