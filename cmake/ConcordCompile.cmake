@@ -31,6 +31,12 @@ foreach(sanitizer IN LISTS concord_sanitizers)
   endif()
 endforeach()
 
+# Sanitizers leave symbols to be found in the program.
+set(concord_no_undefined "")
+if(NOT CONCORD_SANITIZE)
+  set(concord_no_undefined -Wl,-z,defs)
+endif()
+
 # libomp beside the libgomp that oneDNN brings, and libgomp under ThreadSanitizer, mislead: those
 # builds run their parallel loops serially.
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND NOT CONCORD_SANITIZE)

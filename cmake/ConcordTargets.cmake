@@ -48,8 +48,7 @@ set_target_properties(concord_lib PROPERTIES
 target_include_directories(concord_lib PUBLIC
   "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>" "$<INSTALL_INTERFACE:include/concord>")
 target_link_libraries(concord_lib PRIVATE ${CMAKE_DL_LIBS} Threads::Threads)
-target_link_options(concord_lib PRIVATE
-  $<$<NOT:$<BOOL:${CONCORD_SANITIZE}>>:-Wl,-z,defs>)
+target_link_options(concord_lib PRIVATE ${concord_no_undefined})
 
 # concord_add_layer(NAME SOURCES file… [USES layer…] [LINK library…])
 # Makes the object library concord_NAME and puts it into libconcord.so. USES names the layers it
@@ -83,8 +82,7 @@ function(concord_add_module name)
   add_library(concord_${name} MODULE)
   target_link_libraries(concord_${name} PRIVATE concord_${name}_objects concord_lib)
   concord_compile_options(concord_${name})
-  target_link_options(concord_${name} PRIVATE
-    $<$<NOT:$<BOOL:${CONCORD_SANITIZE}>>:-Wl,-z,defs>)
+  target_link_options(concord_${name} PRIVATE ${concord_no_undefined})
   set_target_properties(concord_${name} PROPERTIES
     PREFIX "lib" OUTPUT_NAME concord_${name} LINKER_LANGUAGE CXX
     INSTALL_RPATH "$ORIGIN;$ORIGIN/concord")
