@@ -76,7 +76,9 @@ std::int64_t Attributes::integer(std::string_view name, std::int64_t otherwise) 
   const AttrValue* value = find(name);
   return value ? get<std::int64_t>(value, name) : otherwise;
 }
-double Attributes::number(std::string_view name) const { return get<double>(find(name), name); }
+double Attributes::number(std::string_view name) const {
+  return get<double>(find(name), name);
+}
 double Attributes::number(std::string_view name, double otherwise) const {
   const AttrValue* value = find(name);
   return value ? get<double>(value, name) : otherwise;
@@ -100,7 +102,9 @@ const SymShape& Attributes::dims(std::string_view name) const {
 const Tensor& Attributes::tensor(std::string_view name) const {
   return get<Tensor>(find(name), name);
 }
-DataType Attributes::dtype(std::string_view name) const { return get<DataType>(find(name), name); }
+DataType Attributes::dtype(std::string_view name) const {
+  return get<DataType>(find(name), name);
+}
 
 std::string to_string(const AttrValue& value) {
   struct Printer {

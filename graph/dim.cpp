@@ -8,7 +8,19 @@
 namespace concord {
 namespace {
 
-enum Kind { kSymbol, kFloorDiv, kCeilDiv, kTruncDiv, kMod, kMin, kMax, kEqual, kLess, kSelect, kBroadcast };
+enum Kind {
+  kSymbol,
+  kFloorDiv,
+  kCeilDiv,
+  kTruncDiv,
+  kMod,
+  kMin,
+  kMax,
+  kEqual,
+  kLess,
+  kSelect,
+  kBroadcast
+};
 
 constexpr const char* kNames[] = {"",    "floordiv", "ceildiv", "truncdiv", "mod",      "min",
                                   "max", "equal",    "less",    "select",   "broadcast"};
@@ -40,20 +52,30 @@ std::string term_key(const std::vector<AtomPtr>& atoms) {
   return key;
 }
 
-std::optional<std::int64_t> apply(Kind kind, std::span<const std::int64_t> v) {
+std::optional<std::int64_t> apply_function(Kind kind, std::span<const std::int64_t> v) {
   switch (kind) {
-    case kFloorDiv: return v[1] == 0 ? std::nullopt : std::optional(floor_div_int(v[0], v[1]));
-    case kCeilDiv: return v[1] == 0 ? std::nullopt : std::optional(-floor_div_int(-v[0], v[1]));
-    case kTruncDiv: return v[1] == 0 ? std::nullopt : std::optional(v[0] / v[1]);
+    case kFloorDiv:
+      return v[1] == 0 ? std::nullopt : std::optional(floor_div_int(v[0], v[1]));
+    case kCeilDiv:
+      return v[1] == 0 ? std::nullopt : std::optional(-floor_div_int(-v[0], v[1]));
+    case kTruncDiv:
+      return v[1] == 0 ? std::nullopt : std::optional(v[0] / v[1]);
     case kMod:
       return v[1] == 0 ? std::nullopt : std::optional(v[0] - floor_div_int(v[0], v[1]) * v[1]);
-    case kMin: return std::min(v[0], v[1]);
-    case kMax: return std::max(v[0], v[1]);
-    case kEqual: return v[0] == v[1] ? 1 : 0;
-    case kLess: return v[0] < v[1] ? 1 : 0;
-    case kSelect: return v[0] != 0 ? v[1] : v[2];
-    case kBroadcast: return v[0] == 1 ? v[1] : v[0];
-    case kSymbol: break;
+    case kMin:
+      return std::min(v[0], v[1]);
+    case kMax:
+      return std::max(v[0], v[1]);
+    case kEqual:
+      return v[0] == v[1] ? 1 : 0;
+    case kLess:
+      return v[0] < v[1] ? 1 : 0;
+    case kSelect:
+      return v[0] != 0 ? v[1] : v[2];
+    case kBroadcast:
+      return v[0] == 1 ? v[1] : v[0];
+    case kSymbol:
+      break;
   }
   return std::nullopt;
 }
@@ -111,7 +133,7 @@ Dim Dim::function(int kind, std::vector<Dim> args) {
     if (arg.is_constant()) values.push_back(arg.value_);
   }
   if (values.size() == args.size()) {
-    if (const auto v = apply(static_cast<Kind>(kind), values)) return Dim(*v);
+    if (const auto v = apply_function(static_cast<Kind>(kind), values)) return Dim(*v);
   }
   std::string key = std::string(kNames[kind]) + "(";
   for (std::size_t i = 0; i < args.size(); ++i) key += (i ? ", " : "") + args[i].to_string();
@@ -166,7 +188,7 @@ std::optional<std::int64_t> Dim::evaluate(const Bindings& bindings) const {
           if (!a) return std::nullopt;
           args.push_back(*a);
         }
-        v = apply(atom->kind, args);
+        v = apply_function(atom->kind, args);
       }
       if (!v || __builtin_mul_overflow(product, *v, &product)) return std::nullopt;
     }
@@ -189,17 +211,38 @@ Dim Dim::substitute(const std::map<std::string, Dim>& replacements) const {
       std::vector<Dim> a;
       for (const Dim& arg : atom->args) a.push_back(arg.substitute(replacements));
       switch (atom->kind) {
-        case kFloorDiv: product = product * floor_div(a[0], a[1]); break;
-        case kCeilDiv: product = product * ceil_div(a[0], a[1]); break;
-        case kTruncDiv: product = product * trunc_div(a[0], a[1]); break;
-        case kMod: product = product * mod(a[0], a[1]); break;
-        case kMin: product = product * min(a[0], a[1]); break;
-        case kMax: product = product * max(a[0], a[1]); break;
-        case kEqual: product = product * equal(a[0], a[1]); break;
-        case kLess: product = product * less(a[0], a[1]); break;
-        case kSelect: product = product * select(a[0], a[1], a[2]); break;
-        case kBroadcast: product = product * broadcast(a[0], a[1]); break;
-        case kSymbol: break;
+        case kFloorDiv:
+          product = product * floor_div(a[0], a[1]);
+          break;
+        case kCeilDiv:
+          product = product * ceil_div(a[0], a[1]);
+          break;
+        case kTruncDiv:
+          product = product * trunc_div(a[0], a[1]);
+          break;
+        case kMod:
+          product = product * mod(a[0], a[1]);
+          break;
+        case kMin:
+          product = product * min(a[0], a[1]);
+          break;
+        case kMax:
+          product = product * max(a[0], a[1]);
+          break;
+        case kEqual:
+          product = product * equal(a[0], a[1]);
+          break;
+        case kLess:
+          product = product * less(a[0], a[1]);
+          break;
+        case kSelect:
+          product = product * select(a[0], a[1], a[2]);
+          break;
+        case kBroadcast:
+          product = product * broadcast(a[0], a[1]);
+          break;
+        case kSymbol:
+          break;
       }
     }
     sum = sum + product;
@@ -238,7 +281,9 @@ Dim operator+(const Dim& a, const Dim& b) {
   return DimAccess::make(std::move(terms));
 }
 
-Dim operator-(const Dim& a, const Dim& b) { return a + Dim(-1) * b; }
+Dim operator-(const Dim& a, const Dim& b) {
+  return a + Dim(-1) * b;
+}
 
 Dim operator*(const Dim& a, const Dim& b) {
   if (a.is_constant() && b.is_constant()) return Dim(a.value_ * b.value_);
@@ -385,7 +430,8 @@ std::string to_string(std::span<const Dim> shape) {
 
 namespace {
 
-// Solves `dim` == actual for its only unbound symbol, if it is linear in it; true if bound or equal.
+// Solves `dim` == actual for its only unbound symbol, if it is linear in it; true if bound or
+// equal.
 bool solve(const Dim& dim, std::int64_t actual, Bindings& bindings) {
   std::set<std::string> names;
   dim.collect_symbols(names);

@@ -19,8 +19,8 @@ using Bindings = std::map<std::string, std::int64_t>;
 // comparison and selection). Kept in canonical form: sums of products of atoms with integer
 // coefficients, so that equal expressions compare equal. An immutable value, cheap to copy.
 //
-// A symbol whose name begins with '?' is *dynamic*: it stands for an extent that only a run can tell
-// (NonZero) and is bound when the producing node has run.
+// A symbol whose name begins with '?' is *dynamic*: it stands for an extent that only a run can
+// tell (NonZero) and is bound when the producing node has run.
 class Dim {
  public:
   Dim() : Dim(0) {}

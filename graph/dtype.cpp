@@ -44,7 +44,8 @@ constexpr std::array kTypes = {
     TypeRow{DataType::i2, "int2", 2},
 };
 
-// An IEEE-like small float. finite_only: the top exponent holds numbers; fnuz: NaN is negative zero.
+// An IEEE-like small float. finite_only: the top exponent holds numbers; fnuz: NaN is negative
+// zero.
 struct Format {
   int exponent_bits;
   int mantissa_bits;
@@ -56,14 +57,22 @@ struct Format {
 
 std::optional<Format> small_format(DataType dtype) {
   switch (dtype) {
-    case DataType::f16: return Format{5, 10, 15, true, false, true};
-    case DataType::bf16: return Format{8, 7, 127, true, false, true};
-    case DataType::f8e4m3fn: return Format{4, 3, 7, false, false, true};
-    case DataType::f8e4m3fnuz: return Format{4, 3, 8, false, true, true};
-    case DataType::f8e5m2: return Format{5, 2, 15, true, false, true};
-    case DataType::f8e5m2fnuz: return Format{5, 2, 16, false, true, true};
-    case DataType::f4e2m1: return Format{2, 1, 1, false, false, false};
-    default: return std::nullopt;
+    case DataType::f16:
+      return Format{5, 10, 15, true, false, true};
+    case DataType::bf16:
+      return Format{8, 7, 127, true, false, true};
+    case DataType::f8e4m3fn:
+      return Format{4, 3, 7, false, false, true};
+    case DataType::f8e4m3fnuz:
+      return Format{4, 3, 8, false, true, true};
+    case DataType::f8e5m2:
+      return Format{5, 2, 15, true, false, true};
+    case DataType::f8e5m2fnuz:
+      return Format{5, 2, 16, false, true, true};
+    case DataType::f4e2m1:
+      return Format{2, 1, 1, false, false, false};
+    default:
+      return std::nullopt;
   }
 }
 
@@ -173,8 +182,10 @@ bool is_signed_integer(DataType dtype) {
     case DataType::i8:
     case DataType::i16:
     case DataType::i32:
-    case DataType::i64: return true;
-    default: return false;
+    case DataType::i64:
+      return true;
+    default:
+      return false;
   }
 }
 
@@ -185,8 +196,10 @@ bool is_integer(DataType dtype) {
     case DataType::u8:
     case DataType::u16:
     case DataType::u32:
-    case DataType::u64: return true;
-    default: return is_signed_integer(dtype);
+    case DataType::u64:
+      return true;
+    default:
+      return is_signed_integer(dtype);
   }
 }
 

@@ -6,7 +6,8 @@
 
 namespace concord {
 
-// All element types of ONNX. Numbers are ONNX's own (TensorProto.DataType), so files map one to one.
+// All element types of ONNX. Numbers are ONNX's own (TensorProto.DataType), so files map one to
+// one.
 enum class DataType : std::uint8_t {
   undefined = 0,
   f32 = 1,
@@ -43,8 +44,8 @@ std::optional<DataType> parse_dtype(std::string_view name);
 
 // Bits of one element as stored; sub-byte types are packed, low bits first. 0 for string.
 int bits(DataType dtype);
-bool is_float(DataType dtype);             // f64 to f4, bf16 included; not complex
-bool is_integer(DataType dtype);           // signed and unsigned, bool excluded
+bool is_float(DataType dtype);    // f64 to f4, bf16 included; not complex
+bool is_integer(DataType dtype);  // signed and unsigned, bool excluded
 bool is_signed_integer(DataType dtype);
 bool is_sub_byte(DataType dtype);
 // Bytes that `count` elements take in dense storage (sub-byte types rounded up to a byte).
@@ -53,17 +54,50 @@ std::int64_t storage_bytes(DataType dtype, std::int64_t count);
 // C++ type → DataType for the types that C++ has; bool is stored as one byte.
 template <typename T>
 constexpr DataType dtype_of();
-template <> constexpr DataType dtype_of<float>() { return DataType::f32; }
-template <> constexpr DataType dtype_of<double>() { return DataType::f64; }
-template <> constexpr DataType dtype_of<std::int8_t>() { return DataType::i8; }
-template <> constexpr DataType dtype_of<std::uint8_t>() { return DataType::u8; }
-template <> constexpr DataType dtype_of<std::int16_t>() { return DataType::i16; }
-template <> constexpr DataType dtype_of<std::uint16_t>() { return DataType::u16; }
-template <> constexpr DataType dtype_of<std::int32_t>() { return DataType::i32; }
-template <> constexpr DataType dtype_of<std::uint32_t>() { return DataType::u32; }
-template <> constexpr DataType dtype_of<std::int64_t>() { return DataType::i64; }
-template <> constexpr DataType dtype_of<std::uint64_t>() { return DataType::u64; }
-template <> constexpr DataType dtype_of<bool>() { return DataType::boolean; }
+template <>
+constexpr DataType dtype_of<float>() {
+  return DataType::f32;
+}
+template <>
+constexpr DataType dtype_of<double>() {
+  return DataType::f64;
+}
+template <>
+constexpr DataType dtype_of<std::int8_t>() {
+  return DataType::i8;
+}
+template <>
+constexpr DataType dtype_of<std::uint8_t>() {
+  return DataType::u8;
+}
+template <>
+constexpr DataType dtype_of<std::int16_t>() {
+  return DataType::i16;
+}
+template <>
+constexpr DataType dtype_of<std::uint16_t>() {
+  return DataType::u16;
+}
+template <>
+constexpr DataType dtype_of<std::int32_t>() {
+  return DataType::i32;
+}
+template <>
+constexpr DataType dtype_of<std::uint32_t>() {
+  return DataType::u32;
+}
+template <>
+constexpr DataType dtype_of<std::int64_t>() {
+  return DataType::i64;
+}
+template <>
+constexpr DataType dtype_of<std::uint64_t>() {
+  return DataType::u64;
+}
+template <>
+constexpr DataType dtype_of<bool>() {
+  return DataType::boolean;
+}
 
 // Conversions of the 16-bit floats, round to nearest even, NaN kept NaN.
 std::uint16_t f32_to_f16(float value);
@@ -71,8 +105,9 @@ float f16_to_f32(std::uint16_t bits);
 std::uint16_t f32_to_bf16(float value);
 float bf16_to_f32(std::uint16_t bits);
 
-// Value of one element of any real float type given its bits (zero-extended); and the nearest bits for
-// a value (round to nearest even; `saturate` as ONNX Cast: float8 overflow to max instead of NaN/inf).
+// Value of one element of any real float type given its bits (zero-extended); and the nearest bits
+// for a value (round to nearest even; `saturate` as ONNX Cast: float8 overflow to max instead of
+// NaN/inf).
 double float_from_bits(DataType dtype, std::uint64_t bits);
 std::uint64_t float_to_bits(DataType dtype, double value, bool saturate = true);
 

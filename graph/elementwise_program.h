@@ -9,9 +9,9 @@
 namespace concord::graph {
 
 // The body of the fused `elementwise` operator: straight-line code over registers. Registers
-// 0 … inputs−1 are the operands, each broadcast to the output's shape; instruction i writes register
-// inputs + i; the last instruction is the result. All arithmetic is in the output's float type
-// (f32 arithmetic for 16-bit types); bool registers (conditions) are 0 or 1.
+// 0 … inputs−1 are the operands, each broadcast to the output's shape; instruction i writes
+// register inputs + i; the last instruction is the result. All arithmetic is in the output's float
+// type (f32 arithmetic for 16-bit types); bool registers (conditions) are 0 or 1.
 struct ElementwiseInstr {
   enum class Kind : std::uint8_t { unary, binary, select } kind = Kind::unary;
   UnaryFn unary = UnaryFn::identity;

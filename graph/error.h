@@ -35,7 +35,8 @@ class Error : public std::runtime_error {
   std::string hint_;
 };
 
-// Exit codes of the command line: 1 diverged, 2 usage or invalid, 3 unsupported, 4 slower, 5 failed.
+// Exit codes of the command line: 1 diverged, 2 usage or invalid, 3 unsupported, 4 slower, 5
+// failed.
 int exit_code(ErrorKind kind);
 
 }  // namespace concord

@@ -31,14 +31,28 @@ std::optional<Fn> parse(const std::array<std::string_view, N>& names, std::strin
 
 }  // namespace
 
-std::string_view to_string(UnaryFn fn) { return kUnaryNames[static_cast<std::size_t>(fn)]; }
-std::string_view to_string(BinaryFn fn) { return kBinaryNames[static_cast<std::size_t>(fn)]; }
-std::string_view to_string(ReduceFn fn) { return kReduceNames[static_cast<std::size_t>(fn)]; }
-std::optional<UnaryFn> parse_unary(std::string_view n) { return parse<UnaryFn>(kUnaryNames, n); }
-std::optional<BinaryFn> parse_binary(std::string_view n) { return parse<BinaryFn>(kBinaryNames, n); }
-std::optional<ReduceFn> parse_reduce(std::string_view n) { return parse<ReduceFn>(kReduceNames, n); }
+std::string_view to_string(UnaryFn fn) {
+  return kUnaryNames[static_cast<std::size_t>(fn)];
+}
+std::string_view to_string(BinaryFn fn) {
+  return kBinaryNames[static_cast<std::size_t>(fn)];
+}
+std::string_view to_string(ReduceFn fn) {
+  return kReduceNames[static_cast<std::size_t>(fn)];
+}
+std::optional<UnaryFn> parse_unary(std::string_view n) {
+  return parse<UnaryFn>(kUnaryNames, n);
+}
+std::optional<BinaryFn> parse_binary(std::string_view n) {
+  return parse<BinaryFn>(kBinaryNames, n);
+}
+std::optional<ReduceFn> parse_reduce(std::string_view n) {
+  return parse<ReduceFn>(kReduceNames, n);
+}
 
-bool yields_bool(UnaryFn fn) { return fn == UnaryFn::is_nan || fn == UnaryFn::is_inf; }
+bool yields_bool(UnaryFn fn) {
+  return fn == UnaryFn::is_nan || fn == UnaryFn::is_inf;
+}
 
 bool yields_bool(BinaryFn fn) {
   switch (fn) {
@@ -46,8 +60,10 @@ bool yields_bool(BinaryFn fn) {
     case BinaryFn::greater:
     case BinaryFn::greater_equal:
     case BinaryFn::less:
-    case BinaryFn::less_equal: return true;
-    default: return false;
+    case BinaryFn::less_equal:
+      return true;
+    default:
+      return false;
   }
 }
 

@@ -18,7 +18,9 @@ constexpr std::array kOpNames = {
 
 }  // namespace
 
-std::string_view to_string(OpKind op) { return kOpNames[static_cast<std::size_t>(op)]; }
+std::string_view to_string(OpKind op) {
+  return kOpNames[static_cast<std::size_t>(op)];
+}
 
 std::optional<OpKind> parse_op(std::string_view name) {
   for (std::size_t i = 0; i < kOpNames.size(); ++i) {
@@ -173,7 +175,8 @@ Graph subgraph(const Graph& graph, std::vector<NodeId> nodes, std::vector<ValueI
 }
 
 std::string describe(const Node& node) {
-  const std::string what = node.source_op.empty() ? std::string(to_string(node.op)) : node.source_op;
+  const std::string what =
+      node.source_op.empty() ? std::string(to_string(node.op)) : node.source_op;
   return node.name.empty() ? "node " + what : "node '" + node.name + "' (" + what + ")";
 }
 

@@ -28,9 +28,9 @@ constexpr std::size_t kOpCount = 0
 #undef CONCORD_OP
     ;
 
-// Ids index a graph's values and nodes and stay valid for its life: nothing is renumbered, a removed
-// node only leaves the order. A copy of a graph has the same ids, so an optimised graph and the
-// imported one that it was copied from speak of the same values.
+// Ids index a graph's values and nodes and stay valid for its life: nothing is renumbered, a
+// removed node only leaves the order. A copy of a graph has the same ids, so an optimised graph and
+// the imported one that it was copied from speak of the same values.
 struct ValueId {
   std::int32_t index = -1;
   bool valid() const { return index >= 0; }
@@ -72,9 +72,9 @@ struct Node {
   std::vector<ValueId> inputs;  // invalid ids: omitted
   std::vector<ValueId> outputs;
   Attributes attrs;
-  std::vector<Graph> bodies;  // control flow; outer values arrive as explicit inputs
-  std::string name;           // of the imported ONNX node, for messages
-  std::string source_op;      // ONNX operator it came from ("MatMul", "com.microsoft.Attention")
+  std::vector<Graph> bodies;    // control flow; outer values arrive as explicit inputs
+  std::string name;             // of the imported ONNX node, for messages
+  std::string source_op;        // ONNX operator it came from ("MatMul", "com.microsoft.Attention")
   std::vector<NodeId> sources;  // imported nodes that it replaces; itself at import
   bool removed = false;
 

@@ -57,8 +57,8 @@ std::int64_t element_count(std::span<const std::int64_t> shape) {
   std::int64_t count = 1;
   for (const std::int64_t extent : shape) {
     if (extent < 0 || __builtin_mul_overflow(count, extent, &count)) {
-      throw Error(ErrorKind::invalid, "shape " + to_string(shape) +
-                                          " has a negative extent or too many elements");
+      throw Error(ErrorKind::invalid,
+                  "shape " + to_string(shape) + " has a negative extent or too many elements");
     }
   }
   return count;
@@ -139,8 +139,9 @@ void Tensor::check_type(DataType wanted) const {
   const bool bytes16 = wanted == DataType::u16 && bits(dtype_) == 16 && is_float(dtype_);
   const bool bytes8 = wanted == DataType::u8 && (bits(dtype_) == 8 || is_sub_byte(dtype_));
   if (!same && !bytes16 && !bytes8) {
-    throw Error(ErrorKind::failed, "internal: tensor of " + std::string(concord::to_string(dtype_)) +
-                                       " read as " + std::string(concord::to_string(wanted)));
+    throw Error(ErrorKind::failed, "internal: tensor of " +
+                                       std::string(concord::to_string(dtype_)) + " read as " +
+                                       std::string(concord::to_string(wanted)));
   }
 }
 

@@ -32,8 +32,8 @@ class Storage {
 
 std::shared_ptr<Storage> allocate_storage(std::size_t bytes);  // 64-byte aligned, uninitialised
 
-// Dense row-major host memory with a type and a shape. Copies share the memory; a tensor whose memory
-// is not writable (a mapped file) is read only. Sub-byte types are packed, low bits first.
+// Dense row-major host memory with a type and a shape. Copies share the memory; a tensor whose
+// memory is not writable (a mapped file) is read only. Sub-byte types are packed, low bits first.
 class Tensor {
  public:
   Tensor() = default;
