@@ -92,9 +92,9 @@ hash_is() {
   [ -f "$1" ] && echo "$2  $1" | sha256sum --check --status 2>/dev/null
 }
 
-# fetch NAME VERSION TAG FILE SHA256 → the file lies in $deps/.cache
+# fetch NAME VERSION FILE SHA256 → the file lies in $deps/.cache
 fetch() {
-  local name=$1 version=$2 tag=$3 file=$4 sha256=$5
+  local name=$1 version=$2 file=$3 sha256=$4
   local target=$deps/.cache/$file
   mkdir -p "$deps/.cache"
   if [ -n "$wheels" ] && [ -f "$wheels/$file" ]; then
@@ -103,14 +103,14 @@ fetch() {
   elif ! hash_is "$target" "$sha256"; then
     rm -f "$target"
     say "fetching $name $version"
-    # The interpreter's own version must not matter: name the archive's tags, not this machine's.
-    local tags=(--implementation py --abi none --python-version 3)
-    [[ $tag == cp* ]] && tags=(--implementation cp --abi "$tag" --python-version "${tag#cp}")
+    # The version of the Python behind this pip must not matter: name one that fits all archives.
     "$(pip_command)" download --quiet --disable-pip-version-check --no-deps --only-binary=:all: \
-      "${tags[@]}" --platform manylinux_2_28_x86_64 --platform manylinux_2_27_x86_64 \
-      --platform manylinux1_x86_64 --platform any --dest "$deps/.cache" "$name==$version" ||
-      fail "could not fetch $name $version with pip (is the network there?); put $file into a
-        folder and name it:  tools/setup.sh --wheels DIR"
+      --implementation cp --python-version 3.11 --abi cp311 --abi none \
+      --platform manylinux_2_28_x86_64 --platform manylinux_2_27_x86_64 \
+      --platform manylinux1_x86_64 --dest "$deps/.cache" "$name==$version" ||
+      fail "could not fetch $name $version with pip (is the network there?); or get the file
+        $file
+        by other means and name its folder:  tools/setup.sh --wheels DIR"
   fi
   [ -f "$target" ] || fail "pip fetched another file than $file, which cmake/deps.lock pins"
   hash_is "$target" "$sha256" || {
@@ -161,12 +161,12 @@ fetch_archives() {
   # One fetch at a time, should two scripts start together.
   exec 8>"$deps/.lock"
   have flock && flock 8
-  local group folder name version tag file sha256 stamp fetched=false
-  while read -r group folder name version tag file sha256; do
+  local group folder name version file sha256 stamp fetched=false
+  while read -r group folder name version file sha256; do
     [[ $groups == *" $group "* ]] || continue
     stamp=$deps/$folder/.$name.sha256
     [ -f "$stamp" ] && [ "$(<"$stamp")" = "$sha256" ] && continue
-    fetch "$name" "$version" "$tag" "$file" "$sha256"
+    fetch "$name" "$version" "$file" "$sha256"
     say "unpacking $name $version into .deps/$folder"
     unpack "$name" "$folder" "$file"
     echo "$sha256" >"$stamp"
