@@ -1,0 +1,136 @@
+#pragma once
+
+// What a GPU driver must do for the backends built on it. The rest (lowering of operators, memory
+// planning, hazards) is shared and speaks to this interface only.
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "backends/gpu/kernel.h"
+
+namespace concord::gpu {
+
+enum class DeviceType : std::uint8_t { kDiscrete, kIntegrated, kVirtual, kCpu, kOther };
+const char* device_type_name(DeviceType type);
+
+struct DeviceProperties {
+  std::string name;
+  std::string driver;  // the driver's own name and version
+  std::string driver_info;
+  DeviceType type = DeviceType::kOther;
+  bool is_cpu_driver = false;      // every memory access costs there, shared memory too
+  std::uint64_t memory_bytes = 0;  // device-local
+  std::uint32_t subgroup_size = 1;
+  std::uint32_t shared_bytes = 0;  // per workgroup
+  std::uint32_t max_param_bytes = 128;
+  std::array<std::uint32_t, 3> max_groups{65535, 65535, 65535};
+  std::uint64_t max_allocation_bytes = 0;
+  KernelNeeds abilities;  // what kernels may need here
+  bool timestamps = false;
+  bool library_matmul = false;
+};
+
+// Why `kernel` cannot run on such a device; empty when it can.
+std::string missing_for(const Kernel& kernel, const DeviceProperties& properties);
+
+enum class MemoryKind : std::uint8_t {
+  kDevice,    // where kernels are fast
+  kUpload,    // written by the host, read by copies or kernels
+  kDownload,  // written by copies or kernels, read by the host
+};
+
+// Device memory, freed with this object. Its device must live longer.
+class Memory {
+ public:
+  virtual ~Memory() = default;
+  virtual DevicePtr address() const = 0;
+  virtual std::size_t size() const = 0;  // bytes
+  // The same memory seen by the host, coherent; null where the host cannot see it.
+  virtual std::byte* host() const = 0;
+};
+
+struct MemoryRange {
+  const Memory* memory = nullptr;
+  std::size_t offset = 0;  // bytes
+  std::size_t bytes = 0;
+};
+
+struct DispatchCommand {
+  const Kernel* kernel = nullptr;
+  std::array<std::uint32_t, 3> groups{1, 1, 1};
+  std::vector<std::byte> params;  // the kernel's parameter block, device addresses filled in
+};
+
+struct CopyCommand {
+  MemoryRange from;
+  MemoryRange to;  // as many bytes; the ranges don't overlap
+};
+
+struct FillCommand {
+  MemoryRange to;           // offset and bytes are multiples of 4
+  std::uint32_t value = 0;  // repeated
+};
+
+// y = alpha · a b (+ bias), row-major, by the vendor's library where properties().library_matmul.
+struct LibraryMatmulCommand {
+  DevicePtr a, b, y, bias;  // [batch, m, k], [batch, k, n], [batch, m, n], [n] or none
+  std::int64_t batch = 1, m = 0, n = 0, k = 0;
+  std::int64_t a_batch_stride = 0, b_batch_stride = 0, y_batch_stride = 0;  // elements
+  bool transpose_b = false;                                                 // b is [batch, n, k]
+  float alpha = 1.0F;
+  std::uint32_t element_bytes = 4;  // 4: f32; 2: f16, accumulated in f32
+};
+
+// All writes before it are visible to everything after it, and all reads before it are done.
+struct BarrierCommand {};
+
+using Command =
+    std::variant<DispatchCommand, CopyCommand, FillCommand, LibraryMatmulCommand, BarrierCommand>;
+
+// Commands recorded once. Runs as often as wanted, one run at a time; the memory that it names must
+// live as long. Writes of one run are visible to the next and to the host.
+class CommandList {
+ public:
+  virtual ~CommandList() = default;
+  virtual void submit() = 0;
+  virtual void wait() = 0;  // for the last submit
+  // Nanoseconds of each command of the last run, in the order of recording, when recorded with
+  // timestamps; barriers count as 0.
+  virtual std::vector<double> times() const = 0;
+};
+
+// Methods are safe to call from many threads. Failures throw with the driver's own text.
+class Device {
+ public:
+  virtual ~Device() = default;
+  virtual const DeviceProperties& properties() const = 0;
+  virtual std::unique_ptr<Memory> allocate(std::size_t bytes, MemoryKind kind) = 0;
+  // Blocking copies between host memory and `range`, which nothing else uses meanwhile.
+  virtual void upload(const MemoryRange& range, std::span<const std::byte> bytes) = 0;
+  virtual void download(const MemoryRange& range, std::span<std::byte> bytes) = 0;
+  // Compiles `kernel` unless that has been done.
+  virtual void prepare(const Kernel& kernel) = 0;
+  virtual std::unique_ptr<CommandList> record(std::span<const Command> commands,
+                                              bool timestamps) = 0;
+};
+
+// The parameter block of a typed kernel as bytes.
+template <class Params>
+std::vector<std::byte> param_bytes(const Kernel& kernel, const Params& params) {
+  const std::span<const std::byte> bytes = std::as_bytes(std::span(&params, 1));
+  return {bytes.begin(), bytes.begin() + kernel.param_bytes};
+}
+
+template <class Params>
+DispatchCommand dispatch(const TypedKernel<Params>& kernel, std::array<std::uint32_t, 3> groups,
+                         const Params& params) {
+  return {&kernel.kernel, groups, param_bytes(kernel.kernel, params)};
+}
+
+}  // namespace concord::gpu

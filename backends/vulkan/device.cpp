@@ -1,0 +1,92 @@
+#include "backends/vulkan/device.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include "backends/vulkan/command_list.h"
+#include "backends/vulkan/context.h"
+#include "backends/vulkan/memory.h"
+#include "backends/vulkan/pipelines.h"
+
+namespace concord::vulkan {
+namespace {
+
+constexpr std::size_t kStagingBytes = std::size_t{16} << 20;
+
+class VulkanDevice : public gpu::Device {
+ public:
+  explicit VulkanDevice(std::shared_ptr<Context> context)
+      : context_(std::move(context)),
+        allocator_(std::make_shared<Allocator>(context_)),
+        pipelines_(std::make_shared<Pipelines>(context_)) {}
+
+  const gpu::DeviceProperties& properties() const override {
+    return context_->physical().properties;
+  }
+
+  std::unique_ptr<gpu::Memory> allocate(std::size_t bytes, gpu::MemoryKind kind) override {
+    return allocator_->allocate(bytes, kind);
+  }
+
+  void upload(const gpu::MemoryRange& range, std::span<const std::byte> bytes) override {
+    if (bytes.empty()) return;
+    if (std::byte* host = range.memory->host()) {
+      std::memcpy(host + range.offset, bytes.data(), bytes.size());
+      return;
+    }
+    const auto staging = allocate(std::min(bytes.size(), kStagingBytes), gpu::MemoryKind::kUpload);
+    for (std::size_t done = 0; done < bytes.size();) {
+      const std::size_t part = std::min(bytes.size() - done, staging->size());
+      std::memcpy(staging->host(), bytes.data() + done, part);
+      copy({staging.get(), 0, part}, {range.memory, range.offset + done, part});
+      done += part;
+    }
+  }
+
+  void download(const gpu::MemoryRange& range, std::span<std::byte> bytes) override {
+    if (bytes.empty()) return;
+    if (const std::byte* host = range.memory->host()) {
+      std::memcpy(bytes.data(), host + range.offset, bytes.size());
+      return;
+    }
+    const auto staging =
+        allocate(std::min(bytes.size(), kStagingBytes), gpu::MemoryKind::kDownload);
+    for (std::size_t done = 0; done < bytes.size();) {
+      const std::size_t part = std::min(bytes.size() - done, staging->size());
+      copy({range.memory, range.offset + done, part}, {staging.get(), 0, part});
+      std::memcpy(bytes.data() + done, staging->host(), part);
+      done += part;
+    }
+  }
+
+  void prepare(const gpu::Kernel& kernel) override { pipelines_->get(kernel); }
+
+  std::unique_ptr<gpu::CommandList> record(std::span<const gpu::Command> commands,
+                                           bool timestamps) override {
+    return std::make_unique<VulkanCommandList>(context_, pipelines_, commands, timestamps);
+  }
+
+ private:
+  void copy(const gpu::MemoryRange& from, const gpu::MemoryRange& to) {
+    const gpu::Command command = gpu::CopyCommand{from, to};
+    const auto list = record({&command, 1}, false);
+    list->submit();
+    list->wait();
+  }
+
+  std::shared_ptr<Context> context_;
+  std::shared_ptr<Allocator> allocator_;
+  std::shared_ptr<Pipelines> pipelines_;
+};
+
+}  // namespace
+
+std::unique_ptr<gpu::Device> open_device(const std::string& wanted) {
+  const std::shared_ptr<Instance> instance = Instance::get();
+  PhysicalDevice physical = select_device(physical_devices(*instance), wanted);
+  return std::make_unique<VulkanDevice>(std::make_shared<Context>(instance, std::move(physical)));
+}
+
+}  // namespace concord::vulkan
