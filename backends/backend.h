@@ -62,6 +62,8 @@ class TapSink {
   virtual ~TapSink() = default;
   virtual bool wants(graph::ValueId id) const = 0;
   virtual void take(graph::ValueId id, Tensor tensor) = 0;
+  // The sink for the values of a control-flow node's body; null: none of them is wanted.
+  virtual TapSink* body(graph::NodeId /*node*/, std::size_t /*which*/) { return nullptr; }
 };
 
 struct RunArgs {
@@ -97,6 +99,9 @@ class Backend {
   virtual const DeviceInfo& device() const = 0;
   // Library and driver versions, for --version and reports: "oneDNN 3.2.0".
   virtual std::string version() const = 0;
+  // True for an interpreter that runs any imported graph node by node, data-dependent extents and
+  // control flow included: it is given the whole unoptimised graph.
+  virtual bool is_interpreter() const { return false; }
   // Why this node cannot run here; nullopt if it can. All shapes of a node that a backend is asked
   // about have a known rank, and no extent depends on data that is not there when a plan is made.
   virtual std::optional<std::string> why_unsupported(const graph::Graph& graph,
