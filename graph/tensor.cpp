@@ -127,6 +127,11 @@ const std::byte* Tensor::data() const {
   return storage_ && storage_->data() ? storage_->data() + offset_ : nullptr;
 }
 
+const std::byte* Tensor::in_place() const {
+  const std::byte* start = storage_ ? storage_->in_place() : nullptr;
+  return start ? start + offset_ : nullptr;
+}
+
 std::byte* Tensor::mutable_data() {
   if (storage_ && !storage_->writable()) {
     throw Error(ErrorKind::failed, "internal: write to a read-only tensor");

@@ -24,6 +24,9 @@ class Storage {
  public:
   virtual ~Storage() = default;
   virtual std::byte* data() = 0;  // null for strings
+  // The same bytes where they lie, perhaps at an address that does not fit their type (a weight
+  // inside a protobuf). data() makes an aligned copy of such memory on first use.
+  virtual const std::byte* in_place() { return data(); }
   virtual std::size_t size() const = 0;
   virtual bool writable() const { return true; }
   // Tells the system that these bytes will not be read soon; mapped storage lets its pages go.
@@ -57,6 +60,9 @@ class Tensor {
   std::int64_t bytes() const { return storage_bytes(dtype_, count_); }
 
   const std::byte* data() const;
+  // For memcpy, uploads and repacking: may be unaligned, but never copies a weight that lies
+  // unaligned in its file, as data() and as() do (once, on first use).
+  const std::byte* in_place() const;
   std::byte* mutable_data();  // throws if the memory is read only
   // Typed view; throws if T is not the tensor's type (f16 and bf16 are read as uint16_t, bool as
   // bool or uint8_t, and u8 as uint8_t).
