@@ -105,6 +105,7 @@ std::vector<Tensor> Executor::run_body(NodeId id, std::size_t which, std::vector
   const Executor& body = *bodies_[static_cast<std::size_t>(id.index)].at(which);
   RunOptions inner = options;
   inner.taps = options.taps != nullptr ? options.taps->body(id, which) : nullptr;
+  inner.path.emplace_back(id.index, static_cast<int>(which));
   Bindings bindings = frame.bindings;
   // A body's own dynamic extents are bound afresh by each of its runs.
   for (const ValueId input : body.graph().inputs) {

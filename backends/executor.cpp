@@ -131,7 +131,8 @@ std::vector<Tensor> Executor::run(std::span<const Tensor> inputs, Bindings bindi
     const ValueId id = graph_->inputs[i];
     frame.values[at(id)] = inputs[i];
     if (!graph_->value(id).shape) continue;
-    if (const auto problem = bind_shape(*graph_->value(id).shape, inputs[i].shape(), frame.bindings)) {
+    if (const auto problem =
+            bind_shape(*graph_->value(id).shape, inputs[i].shape(), frame.bindings)) {
       throw Error(ErrorKind::usage, "input '" + graph_->value(id).name + "' " + *problem);
     }
   }
@@ -221,7 +222,7 @@ void Executor::run_segment(const Part& part, const Segment& segment, Frame& fram
   if (options.steps == nullptr) return;
   const auto steps = plan->steps();
   for (std::size_t i = 0; i < steps.size(); ++i) {
-    options.steps->push_back({steps[i], std::string(segment.backend->name()), segment.graph.get(),
+    options.steps->push_back({steps[i], std::string(segment.backend->name()), options.path,
                               i < times.size() ? times[i] : 0.0});
   }
 }
@@ -247,7 +248,7 @@ void Executor::run_host(const Part& part, Frame& frame, const RunOptions& option
       StepInfo info;
       info.node = id;
       info.kernel = "host";
-      options.steps->push_back({info, "host", graph_.get(), milliseconds_since(start)});
+      options.steps->push_back({info, "host", options.path, milliseconds_since(start)});
     }
   }
 }
@@ -304,7 +305,7 @@ void Executor::run_single(NodeId id, Frame& frame, const RunOptions& options) co
     StepInfo info = plan->steps().front();
     info.node = id;
     options.steps->push_back(
-        {info, std::string(chosen->name()), graph_.get(), milliseconds_since(start)});
+        {info, std::string(chosen->name()), options.path, milliseconds_since(start)});
   }
 }
 

@@ -40,6 +40,7 @@ struct SessionStep {
 struct RunOptions {
   TapSink* taps = nullptr;
   std::vector<SessionStep>* steps = nullptr;  // filled with times if wanted
+  std::vector<std::pair<int, int>> path;      // of the body that runs, see SessionStep
 };
 
 // A model on a backend. Copyable handle; run() may be called by many threads at once.

@@ -72,8 +72,8 @@ struct WorkerMemory {
   MemoryUse planned;
 };
 
-// The parent's end. Every call throws Error: the worker's own error as it was; Error(failed) with the
-// signal or time-out if the worker died ("crashed with signal 11 (Segmentation fault)").
+// The parent's end. Every call throws Error: the worker's own error as it was; Error(failed) with
+// the signal or time-out if the worker died ("crashed with signal 11 (Segmentation fault)").
 class Worker {
  public:
   explicit Worker(const WorkerJob& job);  // starts the process; returns at once
