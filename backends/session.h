@@ -5,6 +5,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "backends/backend.h"
@@ -32,8 +33,9 @@ struct Fallback {
 struct SessionStep {
   StepInfo info;
   std::string backend;  // who ran it
-  const graph::Graph* graph =
-      nullptr;  // the graph that info.node belongs to (a branch's body, say)
+  // The body that info.node belongs to: node and body index, outermost first; empty for the model's
+  // own graph.
+  std::vector<std::pair<int, int>> path;
   double ms = 0;
 };
 

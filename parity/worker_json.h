@@ -2,6 +2,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include "graph/error.h"
 #include "parity/worker.h"
 
 // The words between a worker and its parent: one JSON object per line, a command or an answer.
