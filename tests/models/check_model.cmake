@@ -1,0 +1,32 @@
+# Script: runs `concord parity` on MODEL and compares its exit code with what GAPS says.
+get_filename_component(name "${MODEL}" NAME)
+set(expected 0)
+set(reason "")
+if(EXISTS "${GAPS}")
+  file(STRINGS "${GAPS}" gap REGEX "^${name} ")
+  if(gap MATCHES "^[^ ]+ +([0-9]+) +(.+)$")
+    set(expected ${CMAKE_MATCH_1})
+    set(reason " (${CMAKE_MATCH_2})")
+  endif()
+endif()
+
+file(MAKE_DIRECTORY "${SCRATCH}")
+execute_process(
+  COMMAND "${CONCORD}" parity "${MODEL}" ${ARGUMENTS} --json "${SCRATCH}/report.json"
+  RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE errors)
+message("${output}${errors}")
+if(NOT status STREQUAL expected)
+  if(status STREQUAL "0")
+    message(FATAL_ERROR "${name} agrees now: remove it from ${GAPS}")
+  endif()
+  message(FATAL_ERROR "concord parity ended with ${status}, expected was ${expected}${reason}")
+endif()
+if(status STREQUAL "0")
+  # A report that says nothing about any backend would agree as well.
+  file(READ "${SCRATCH}/report.json" report)
+  string(JSON verdict GET "${report}" verdict)
+  string(JSON cases LENGTH "${report}" cases)
+  if(NOT verdict STREQUAL "agrees" OR cases EQUAL 0)
+    message(FATAL_ERROR "the report's verdict is ${verdict}, over ${cases} cases")
+  endif()
+endif()
