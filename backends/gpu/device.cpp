@@ -4,22 +4,6 @@
 
 namespace concord::gpu {
 
-const char* device_type_name(DeviceType type) {
-  switch (type) {
-    case DeviceType::kDiscrete:
-      return "discrete GPU";
-    case DeviceType::kIntegrated:
-      return "integrated GPU";
-    case DeviceType::kVirtual:
-      return "virtual GPU";
-    case DeviceType::kCpu:
-      return "CPU";
-    case DeviceType::kOther:
-      break;
-  }
-  return "other";
-}
-
 std::string missing_for(const Kernel& kernel, const DeviceProperties& properties) {
   const KernelNeeds& needs = kernel.module->needs;
   const KernelNeeds& has = properties.abilities;

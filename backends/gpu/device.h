@@ -17,7 +17,6 @@
 namespace concord::gpu {
 
 enum class DeviceType : std::uint8_t { kDiscrete, kIntegrated, kVirtual, kCpu, kOther };
-const char* device_type_name(DeviceType type);
 
 struct DeviceProperties {
   std::string name;
@@ -32,6 +31,7 @@ struct DeviceProperties {
   std::array<std::uint32_t, 3> max_groups{65535, 65535, 65535};
   std::uint64_t max_allocation_bytes = 0;
   KernelNeeds abilities;  // what kernels may need here
+  bool unified = false;   // the host sees device memory (MemoryKind::kDevice)
   bool timestamps = false;
   bool library_matmul = false;
 };

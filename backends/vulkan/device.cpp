@@ -5,6 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "backends/gpu/device_error.h"
+#include "backends/gpu/gpu_backend.h"
 #include "backends/vulkan/command_list.h"
 #include "backends/vulkan/context.h"
 #include "backends/vulkan/memory.h"
@@ -83,10 +85,32 @@ class VulkanDevice : public gpu::Device {
 
 }  // namespace
 
-std::unique_ptr<gpu::Device> open_device(const std::string& wanted) {
+OpenedDevice open_device(const std::string& wanted) {
   const std::shared_ptr<Instance> instance = Instance::get();
   PhysicalDevice physical = select_device(physical_devices(*instance), wanted);
-  return std::make_unique<VulkanDevice>(std::make_shared<Context>(instance, std::move(physical)));
+  const auto index = static_cast<int>(physical.index);
+  auto context = std::make_shared<Context>(instance, std::move(physical));
+  return {index, std::make_unique<VulkanDevice>(std::move(context))};
+}
+
+std::vector<DeviceInfo> device_list() {
+  const std::shared_ptr<Instance> instance = Instance::get();
+  std::vector<DeviceInfo> infos;
+  std::string unfit;
+  for (const PhysicalDevice& device : physical_devices(*instance)) {
+    if (device.unfit.empty()) {
+      infos.push_back(gpu::device_info(static_cast<int>(device.index), device.properties));
+    } else {
+      unfit += (unfit.empty() ? "" : "; ") + device.properties.name + ": " + device.unfit;
+    }
+  }
+  if (infos.empty()) {
+    gpu::fail_device(
+        unfit.empty() ? "no Vulkan driver was found" : "no Vulkan device is fit (" + unfit + ")",
+        "install a driver (Debian: mesa-vulkan-drivers holds one that runs on the "
+        "CPU), or name its manifest in VK_ICD_FILENAMES");
+  }
+  return infos;
 }
 
 }  // namespace concord::vulkan

@@ -2,13 +2,23 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
+#include "backends/backend.h"
 #include "backends/gpu/device.h"
 
 namespace concord::vulkan {
 
+struct OpenedDevice {
+  int index = 0;  // among all that the drivers offer
+  std::unique_ptr<gpu::Device> device;
+};
+
 // Starts the device that `wanted` names: an index or a piece of a device's or driver's name; empty
 // for the best one. Throws with what is missing.
-std::unique_ptr<gpu::Device> open_device(const std::string& wanted);
+OpenedDevice open_device(const std::string& wanted);
+
+// The devices that Concord can use. Throws with the reason when there is none.
+std::vector<DeviceInfo> device_list();
 
 }  // namespace concord::vulkan

@@ -71,11 +71,8 @@ Block::Block(std::shared_ptr<Context> owner, std::size_t bytes, gpu::MemoryKind 
 
   VkMemoryRequirements requirements{};
   vk.vkGetBufferMemoryRequirements(device, made_buffer, &requirements);
-  const gpu::DeviceProperties& properties = context->physical().properties;
-  const bool host_is_device =
-      properties.type == gpu::DeviceType::kCpu || properties.type == gpu::DeviceType::kIntegrated;
-  const std::uint32_t type =
-      memory_type(context->physical().handle, requirements.memoryTypeBits, kind, host_is_device);
+  const std::uint32_t type = memory_type(context->physical().handle, requirements.memoryTypeBits,
+                                         kind, context->physical().properties.unified);
   VkMemoryAllocateFlagsInfo flags{};
   flags.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_FLAGS_INFO;
   flags.flags = VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT;

@@ -83,6 +83,14 @@ void read_properties(PhysicalDevice& device) {
 
   VkPhysicalDeviceMemoryProperties memory{};
   vkGetPhysicalDeviceMemoryProperties(device.handle, &memory);
+  constexpr VkMemoryPropertyFlags kUnified = VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT |
+                                             VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT |
+                                             VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
+  const bool on_host = p.type == gpu::DeviceType::kCpu || p.type == gpu::DeviceType::kIntegrated;
+  for (std::uint32_t i = 0; i < memory.memoryTypeCount; ++i) {
+    const VkMemoryPropertyFlags flags = memory.memoryTypes[i].propertyFlags;
+    p.unified = p.unified || (on_host && (flags & kUnified) == kUnified);
+  }
   for (std::uint32_t i = 0; i < memory.memoryHeapCount; ++i) {
     if ((memory.memoryHeaps[i].flags & VK_MEMORY_HEAP_DEVICE_LOCAL_BIT) != 0) {
       p.memory_bytes = std::max<std::uint64_t>(p.memory_bytes, memory.memoryHeaps[i].size);

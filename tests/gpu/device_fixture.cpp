@@ -10,7 +10,7 @@ namespace concord::gpu {
 Device& test_device() {
   static const std::unique_ptr<Device> device = [] {
     const char* wanted = std::getenv("CONCORD_TEST_DEVICE");
-    return vulkan::open_device(wanted == nullptr ? std::string() : wanted);
+    return vulkan::open_device(wanted == nullptr ? std::string() : wanted).device;
   }();
   return *device;
 }

@@ -1,0 +1,78 @@
+// Operators that the GPU backends don't run yet; the session gives them to another backend.
+
+#include "backends/gpu/lowering.h"
+#include "graph/error.h"
+
+namespace concord::gpu {
+namespace {
+
+void refuse(NodeLowering& node) {
+  throw Error(ErrorKind::failed, "core operator " + std::string(to_string(node.node().op)) +
+                                     " has no GPU kernels and should not have come here");
+}
+
+}  // namespace
+
+#define CONCORD_GPU_UNSUPPORTED(op, reason)                                                  \
+  extern const Lowering gpu_##op;                                                            \
+  const Lowering gpu_##op{[](const Query&) -> std::optional<std::string> { return reason; }, \
+                          refuse};
+
+CONCORD_GPU_UNSUPPORTED(arg_reduce, "no GPU kernel for arg_reduce yet")
+CONCORD_GPU_UNSUPPORTED(attention, "no GPU kernel for attention yet")
+CONCORD_GPU_UNSUPPORTED(binary, "no GPU kernel for binary yet")
+CONCORD_GPU_UNSUPPORTED(broadcast, "no GPU kernel for broadcast yet")
+CONCORD_GPU_UNSUPPORTED(cast, "no GPU kernel for cast yet")
+CONCORD_GPU_UNSUPPORTED(concat, "no GPU kernel for concat yet")
+CONCORD_GPU_UNSUPPORTED(constant_of, "no GPU kernel for constant_of yet")
+CONCORD_GPU_UNSUPPORTED(conv, "no GPU kernel for conv yet")
+CONCORD_GPU_UNSUPPORTED(conv_transpose, "no GPU kernel for conv_transpose yet")
+CONCORD_GPU_UNSUPPORTED(cum_sum, "no GPU kernel for cum_sum yet")
+CONCORD_GPU_UNSUPPORTED(dequantize, "no GPU kernel for dequantize yet")
+CONCORD_GPU_UNSUPPORTED(dynamic_quantize, "no GPU kernel for dynamic_quantize yet")
+CONCORD_GPU_UNSUPPORTED(einsum, "no GPU kernel for einsum yet")
+CONCORD_GPU_UNSUPPORTED(elementwise, "no GPU kernel for elementwise yet")
+CONCORD_GPU_UNSUPPORTED(eye_like, "no GPU kernel for eye_like yet")
+CONCORD_GPU_UNSUPPORTED(gather, "no GPU kernel for gather yet")
+CONCORD_GPU_UNSUPPORTED(gather_elements, "no GPU kernel for gather_elements yet")
+CONCORD_GPU_UNSUPPORTED(gather_nd, "no GPU kernel for gather_nd yet")
+CONCORD_GPU_UNSUPPORTED(group_norm, "no GPU kernel for group_norm yet")
+CONCORD_GPU_UNSUPPORTED(gru, "no GPU kernel for gru yet")
+CONCORD_GPU_UNSUPPORTED(if_then_else, "no GPU kernel for if_then_else yet")
+CONCORD_GPU_UNSUPPORTED(layer_norm, "no GPU kernel for layer_norm yet")
+CONCORD_GPU_UNSUPPORTED(loop, "no GPU kernel for loop yet")
+CONCORD_GPU_UNSUPPORTED(lrn, "no GPU kernel for lrn yet")
+CONCORD_GPU_UNSUPPORTED(lstm, "no GPU kernel for lstm yet")
+CONCORD_GPU_UNSUPPORTED(matmul, "no GPU kernel for matmul yet")
+CONCORD_GPU_UNSUPPORTED(matmul_integer, "no GPU kernel for matmul_integer yet")
+CONCORD_GPU_UNSUPPORTED(matmul_nbits, "no GPU kernel for matmul_nbits yet")
+CONCORD_GPU_UNSUPPORTED(nonzero, "no GPU kernel for nonzero yet")
+CONCORD_GPU_UNSUPPORTED(one_hot, "no GPU kernel for one_hot yet")
+CONCORD_GPU_UNSUPPORTED(pad, "no GPU kernel for pad yet")
+CONCORD_GPU_UNSUPPORTED(pool, "no GPU kernel for pool yet")
+CONCORD_GPU_UNSUPPORTED(quantize, "no GPU kernel for quantize yet")
+CONCORD_GPU_UNSUPPORTED(range, "no GPU kernel for range yet")
+CONCORD_GPU_UNSUPPORTED(reduce, "no GPU kernel for reduce yet")
+CONCORD_GPU_UNSUPPORTED(reduce_dynamic, "no GPU kernel for reduce_dynamic yet")
+CONCORD_GPU_UNSUPPORTED(reshape, "no GPU kernel for reshape yet")
+CONCORD_GPU_UNSUPPORTED(resize, "no GPU kernel for resize yet")
+CONCORD_GPU_UNSUPPORTED(reverse_sequence, "no GPU kernel for reverse_sequence yet")
+CONCORD_GPU_UNSUPPORTED(rms_norm, "no GPU kernel for rms_norm yet")
+CONCORD_GPU_UNSUPPORTED(rnn, "no GPU kernel for rnn yet")
+CONCORD_GPU_UNSUPPORTED(rotary, "no GPU kernel for rotary yet")
+CONCORD_GPU_UNSUPPORTED(scan, "no GPU kernel for scan yet")
+CONCORD_GPU_UNSUPPORTED(scatter_elements, "no GPU kernel for scatter_elements yet")
+CONCORD_GPU_UNSUPPORTED(scatter_nd, "no GPU kernel for scatter_nd yet")
+CONCORD_GPU_UNSUPPORTED(select, "no GPU kernel for select yet")
+CONCORD_GPU_UNSUPPORTED(shape_of, "no GPU kernel for shape_of yet")
+CONCORD_GPU_UNSUPPORTED(slice, "no GPU kernel for slice yet")
+CONCORD_GPU_UNSUPPORTED(softmax, "no GPU kernel for softmax yet")
+CONCORD_GPU_UNSUPPORTED(split, "no GPU kernel for split yet")
+CONCORD_GPU_UNSUPPORTED(tile, "no GPU kernel for tile yet")
+CONCORD_GPU_UNSUPPORTED(top_k, "no GPU kernel for top_k yet")
+CONCORD_GPU_UNSUPPORTED(transpose, "no GPU kernel for transpose yet")
+CONCORD_GPU_UNSUPPORTED(trilu, "no GPU kernel for trilu yet")
+CONCORD_GPU_UNSUPPORTED(unary, "no GPU kernel for unary yet")
+CONCORD_GPU_UNSUPPORTED(unique, "no GPU kernel for unique yet")
+
+}  // namespace concord::gpu

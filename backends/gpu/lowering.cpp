@@ -1,0 +1,221 @@
+#include "backends/gpu/lowering.h"
+
+#include <utility>
+
+#include "backends/gpu/convert.h"
+#include "graph/error.h"
+
+namespace concord::gpu {
+
+const Lowering& lowering(graph::OpKind op) {
+  static const Lowering* const table[] = {
+#define CONCORD_OP(name) &gpu_##name,
+#include "graph/ops.def"
+#undef CONCORD_OP
+  };
+  return *table[static_cast<std::size_t>(op)];
+}
+
+namespace {
+
+DataType stored(const graph::Graph& graph, graph::ValueId id, Precision precision) {
+  if (!id.valid()) return DataType::undefined;
+  return storage_type(graph.value(id).dtype, precision).value_or(DataType::undefined);
+}
+
+}  // namespace
+
+DataType Query::in(std::size_t i) const {
+  return stored(graph, node.input(i), precision);
+}
+DataType Query::out(std::size_t i) const {
+  return stored(graph, node.output(i), precision);
+}
+std::string Query::in_suffix(std::size_t i) const {
+  return type_suffix(in(i));
+}
+
+std::int64_t Query::in_rank(std::size_t i) const {
+  if (!node.has_input(i)) return -1;
+  const auto& shape = graph.value(node.input(i)).shape;
+  return shape.has_value() ? static_cast<std::int64_t>(shape->size()) : -1;
+}
+
+std::optional<std::string> Query::need_kernel(const std::string& name) const {
+  const Kernel* kernel = find_kernel(name);
+  if (kernel == nullptr) return "there is no kernel " + name;
+  const std::string missing = missing_for(*kernel, properties);
+  if (missing.empty()) return std::nullopt;
+  return "kernel " + name + ": " + missing;
+}
+
+std::optional<std::string> why_unsupported(const Query& query) {
+  const auto check = [&](const std::vector<graph::ValueId>& ids) -> std::optional<std::string> {
+    for (const graph::ValueId id : ids) {
+      if (!id.valid() || stored(query.graph, id, query.precision) != DataType::undefined) continue;
+      return "type " + std::string(to_string(query.graph.value(id).dtype)) +
+             " is not kept on the device";
+    }
+    return std::nullopt;
+  };
+  if (auto reason = lowering(query.node.op).why_unsupported(query)) return reason;
+  if (auto reason = check(query.node.inputs)) return reason;
+  return check(query.node.outputs);
+}
+
+NodeLowering::NodeLowering(PlanDraft& draft, Device& device, Weights& weights,
+                           const graph::Graph& graph, const graph::Node& node,
+                           const Bindings& bindings, Precision precision)
+    : draft_(draft),
+      device_(device),
+      weights_(weights),
+      graph_(graph),
+      node_(node),
+      bindings_(bindings),
+      precision_(precision) {}
+
+Shape NodeLowering::evaluate(std::span<const Dim> shape) const {
+  const auto extents = concord::evaluate(shape, bindings_);
+  if (!extents.has_value()) {
+    throw Error(ErrorKind::failed,
+                "extents " + concord::to_string(shape) + " are not known when the plan is made");
+  }
+  return *extents;
+}
+
+Shape NodeLowering::shape_of(graph::ValueId id) const {
+  const graph::Value& value = graph_.value(id);
+  if (value.is_constant()) return value.constant->shape();
+  if (!value.shape.has_value()) {
+    throw Error(ErrorKind::failed, "the shape of " + value.name + " is not known");
+  }
+  return evaluate(*value.shape);
+}
+
+DataType NodeLowering::type_of(graph::ValueId id) const {
+  return storage_type(graph_.value(id).dtype, precision_).value_or(DataType::undefined);
+}
+
+Shape NodeLowering::dims(std::string_view attribute) const {
+  return evaluate(attrs().dims(attribute));
+}
+
+std::optional<std::vector<std::int64_t>> NodeLowering::known(std::size_t i) const {
+  const graph::Value& value = graph_.value(node_.input(i));
+  if (value.is_constant()) return value.constant->ints();
+  if (!value.contents.has_value()) return std::nullopt;
+  return concord::evaluate(*value.contents, bindings_);
+}
+
+bool NodeLowering::is_constant(std::size_t i) const {
+  return has(i) && graph_.value(node_.input(i)).is_constant();
+}
+
+const Tensor& NodeLowering::constant(std::size_t i) const {
+  return graph_.value(node_.input(i)).constant.value();
+}
+
+Operand NodeLowering::in(std::size_t i) {
+  const graph::ValueId id = node_.input(i);
+  Operand& known_operand = draft_.values[static_cast<std::size_t>(id.index)];
+  if (known_operand.defined()) return known_operand;
+  const graph::Value& value = graph_.value(id);
+  if (!value.is_constant()) {
+    throw Error(ErrorKind::failed, "value " + value.name + " is used before it is computed");
+  }
+  const DataType dtype = type_of(id);
+  Operand operand = packed(i, type_suffix(dtype), dtype, value.constant->shape(),
+                           [dtype](const Tensor& tensor, std::span<std::byte> target) {
+                             to_storage(tensor, dtype, target);
+                           });
+  known_operand = operand;
+  return operand;
+}
+
+Operand NodeLowering::packed(std::size_t i, const std::string& arrangement, DataType dtype,
+                             Shape shape, const Weights::Pack& pack) {
+  const auto bytes = static_cast<std::size_t>(storage_bytes(dtype, element_count(shape)));
+  const Memory& memory = weights_.get(node_.input(i), arrangement, bytes, pack);
+  return {draft_.add_fixed(memory), 0, dtype, std::move(shape)};
+}
+
+Operand NodeLowering::out(std::size_t i) {
+  const graph::ValueId id = node_.output(i);
+  Operand& operand = draft_.values[static_cast<std::size_t>(id.index)];
+  if (!operand.defined()) operand = temporary(type_of(id), shape_of(id));
+  return operand;
+}
+
+void NodeLowering::alias(std::size_t i, const Operand& operand) {
+  const graph::ValueId id = node_.output(i);
+  draft_.values[static_cast<std::size_t>(id.index)] = view(operand, shape_of(id));
+}
+
+Operand NodeLowering::temporary(DataType dtype, Shape shape) {
+  const std::int64_t bytes = storage_bytes(dtype, element_count(shape));
+  return {draft_.add_buffer(bytes), 0, dtype, std::move(shape)};
+}
+
+Operand NodeLowering::plan_constant(const Tensor& tensor) {
+  const DataType dtype = storage_type(tensor.dtype(), precision_).value();
+  std::vector<std::byte> bytes(static_cast<std::size_t>(storage_bytes(dtype, tensor.count())));
+  to_storage(tensor, dtype, bytes);
+  draft_.constants.push_back(device_.allocate(bytes.size(), MemoryKind::kDevice));
+  const Memory& memory = *draft_.constants.back();
+  device_.upload({&memory, 0, bytes.size()}, bytes);
+  return {draft_.add_fixed(memory), 0, dtype, tensor.shape()};
+}
+
+Operand NodeLowering::view(Operand operand, Shape shape) {
+  operand.shape = std::move(shape);
+  return operand;
+}
+
+void NodeLowering::add_dispatch(DispatchCommand command) {
+  if (command.groups[0] == 0 || command.groups[1] == 0 || command.groups[2] == 0) return;
+  StepInfo& step = draft_.steps.back();
+  const std::string_view name = command.kernel->name;
+  if (step.kernel.empty()) {
+    step.kernel = name;
+  } else if (step.kernel.find(name) == std::string::npos) {
+    step.kernel += " + " + std::string(name);
+  }
+  draft_.add(std::move(command));
+}
+
+void NodeLowering::copy(const Operand& from, const Operand& to) {
+  if (from.bytes() == 0) return;
+  if (draft_.steps.back().kernel.empty()) draft_.steps.back().kernel = "copy";
+  draft_.add(PlannedCopy{
+      {from.buffer, from.offset, false, true}, {to.buffer, to.offset, true, false}, from.bytes()});
+}
+
+void NodeLowering::fill(const Operand& to, std::uint32_t bits) {
+  if (to.bytes() == 0) return;
+  if (draft_.steps.back().kernel.empty()) draft_.steps.back().kernel = "fill";
+  draft_.add(PlannedFill{{to.buffer, to.offset, true, false}, (to.bytes() + 3) / 4 * 4, bits});
+}
+
+DevicePtr NodeLowering::fault() {
+  if (draft_.fault_buffer < 0) draft_.fault_buffer = draft_.add_buffer(0);
+  const auto slot = static_cast<std::int64_t>(draft_.fault_steps.size());
+  draft_.fault_steps.push_back(static_cast<std::int32_t>(draft_.steps.size()) - 1);
+  draft_.buffers[static_cast<std::size_t>(draft_.fault_buffer)].bytes += 4;
+  // Neither read nor written: all that kernels store is the same value.
+  return encode({draft_.fault_buffer, slot * 4, false, false});
+}
+
+DevicePtr NodeLowering::pointer(const Operand& operand, bool written, bool read) {
+  if (!operand.defined()) return {};
+  return encode({operand.buffer, operand.offset, written, read});
+}
+
+const Kernel& NodeLowering::need(const Kernel* kernel, const std::string& name) {
+  if (kernel == nullptr) {
+    throw Error(ErrorKind::failed, "there is no kernel " + name + " with these parameters",
+                "this is a mistake in Concord; please report it");
+  }
+  return *kernel;
+}
+
+}  // namespace concord::gpu
