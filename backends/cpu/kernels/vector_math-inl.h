@@ -1,7 +1,7 @@
 // Elementary functions on vectors of f32, for every target of Highway. Errors in ulp (2^-23
 // relative at 1), the largest found over all f32 arguments in range, are asserted in
 // tests/cpu/vector_math_test.cpp:
-//   exp 1, expm1 2, log 1, log1p 2, tanh 4, erf 4, sigmoid 2.5, sin and cos 2, pow 1;
+//   exp 1, expm1 2, log 1, log1p 2, tanh 5, erf 5, sigmoid 2.5, sin and cos 2, pow 1;
 //   gelu_erf 3 or 1.3e-7 |x|, silu and quick_gelu 3, gelu_tanh 3 or 1e-7 |x|
 // Polynomials and rationals are minimax fits (Lawson's iteration) made for this project.
 //
