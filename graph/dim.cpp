@@ -171,6 +171,14 @@ bool Dim::has_dynamic() const {
   return std::any_of(names.begin(), names.end(), [](const auto& n) { return n[0] == '?'; });
 }
 
+bool Dim::too_complex() const {
+  if (!expression_) return false;
+  constexpr std::size_t limit = 600;  // characters
+  std::size_t size = 0;
+  for (const Term& term : expression_->terms) size += term.key.size() + 4;
+  return size > limit;
+}
+
 std::optional<std::int64_t> Dim::evaluate(const Bindings& bindings) const {
   if (!expression_) return value_;
   std::int64_t sum = 0;

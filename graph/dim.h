@@ -41,6 +41,9 @@ class Dim {
   Dim substitute(const std::map<std::string, Dim>& replacements) const;
 
   std::string to_string() const;
+  // Whether it has outgrown what is worth following (hostile shape arithmetic can double an
+  // expression with each node); inference then makes a dynamic extent of it.
+  bool too_complex() const;
 
   friend Dim operator+(const Dim& a, const Dim& b);
   friend Dim operator-(const Dim& a, const Dim& b);

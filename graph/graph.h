@@ -55,8 +55,8 @@ struct Value {
   std::string name;
   DataType dtype = DataType::undefined;
   std::optional<SymShape> shape;  // nullopt: the rank is not known
-  // Elements of a small integer or bool tensor, flattened, where they are known as constants or
-  // expressions over the model's symbols.
+  // Elements of a small integer or bool tensor (or a float one of whole numbers), flattened, where
+  // they are known as constants or expressions over the model's symbols.
   std::optional<std::vector<Dim>> contents;
   std::optional<Tensor> constant;  // initialisers and folded values
   NodeId producer;                 // invalid for graph inputs and constants

@@ -23,6 +23,9 @@ struct OpSchema {
 
 const OpSchema& schema(OpKind op);
 
+// Throws Error(invalid) if the node has too few or too many inputs or outputs.
+void check_arity(const Node& node);
+
 // Infers one node's outputs; errors name the node.
 void infer(Graph& graph, NodeId node);
 // All nodes in order, bodies included.

@@ -1,0 +1,21 @@
+#include "graph/ops/inference.h"
+
+namespace concord::graph {
+namespace {
+
+void infer_op(Graph& graph, NodeId id) {
+  Inference in(graph, id);
+  in.require_integer(1);
+  in.require_rank_at_least(0, 1);
+  if (in.rank(0)) {
+    in.axis("axis", *in.rank(0));
+    in.require_rank(1, *in.rank(0));
+  }
+  in.output(0, in.dtype(0), in.shape(1));
+}
+
+}  // namespace
+
+const OpSchema schema_gather_elements{2, 2, 1, 1, infer_op};
+
+}  // namespace concord::graph

@@ -1,0 +1,65 @@
+#include <cmath>
+
+#include "graph/ops/inference.h"
+
+namespace concord::graph {
+namespace {
+
+// The number of steps of a floating-point range, if its ends are known.
+std::optional<std::int64_t> float_length(Inference& in) {
+  double v[3];
+  for (std::size_t i = 0; i < 3; ++i) {
+    const auto& constant = in.graph().value(in.node().inputs[i]).constant;
+    if (!constant || constant->count() != 1) return std::nullopt;
+    v[i] = constant->at_double(0);
+  }
+  if (v[2] == 0) mismatch("a delta other than 0", "0");
+  const double steps = std::ceil((v[1] - v[0]) / v[2]);
+  if (!(steps < 9e15)) mismatch("a range of finite length", std::to_string(steps));
+  return steps > 0 ? static_cast<std::int64_t>(steps) : 0;
+}
+
+void infer_op(Graph& graph, NodeId id) {
+  Inference in(graph, id);
+  for (std::size_t i : {std::size_t{1}, std::size_t{2}}) {
+    if (in.has(i)) in.require_same_type(0, i);
+  }
+  const DataType type = in.dtype(0);
+  if (in.has(1)) {
+    const Contents start = in.contents(0);
+    const Contents limit = in.contents(1);
+    const Contents delta = in.contents(2);
+    std::optional<Dim> length;
+    if (start && limit && delta && start->size() == 1 && limit->size() == 1 && delta->size() == 1) {
+      if (delta->front().is_constant(0)) mismatch("a delta other than 0", "0");
+      length = Dim::max(0, Dim::ceil_div(limit->front() - start->front(), delta->front()));
+    } else if (is_float(type)) {
+      if (const auto steps = float_length(in)) length = Dim(*steps);
+    }
+    if (!length) {
+      in.output(0, type, SymShape{in.dynamic(0, 0, "range")});
+      return;
+    }
+    in.attrs().set("length", SymShape{*length});
+    in.drop(1);
+  }
+  const Dim length = in.attrs().dims("length").at(0);
+  Contents contents;
+  const Contents start = in.contents(0);
+  const Contents delta = in.contents(2);
+  if (const auto n = length.constant(); n && *n <= kMaxContents && start && delta &&
+                                        !is_float(type) && start->size() == 1 &&
+                                        delta->size() == 1) {
+    contents.emplace();
+    for (std::int64_t i = 0; i < *n; ++i) {
+      contents->push_back(start->front() + Dim(i) * delta->front());
+    }
+  }
+  in.output(0, type, SymShape{length}, std::move(contents));
+}
+
+}  // namespace
+
+const OpSchema schema_range{3, 3, 1, 1, infer_op};
+
+}  // namespace concord::graph

@@ -1,0 +1,15 @@
+#include "graph/ops/inference.h"
+
+namespace concord::graph {
+namespace {
+
+void infer_op(Graph& graph, NodeId id) {
+  Inference in(graph, id);
+  infer_norm(in);
+}
+
+}  // namespace
+
+const OpSchema schema_rms_norm{1, 3, 1, 2, infer_op};
+
+}  // namespace concord::graph

@@ -1,0 +1,61 @@
+#include "graph/schema.h"
+
+#include <array>
+
+#include "graph/error.h"
+
+namespace concord::graph {
+namespace {
+
+std::string arity(std::size_t least, std::size_t most, bool open) {
+  if (open) return std::to_string(least) + " or more";
+  if (least == most) return std::to_string(least);
+  return std::to_string(least) + " to " + std::to_string(most);
+}
+
+}  // namespace
+
+const OpSchema& schema(OpKind op) {
+  static const std::array<const OpSchema*, kOpCount> table = {
+#define CONCORD_OP(name) &schema_##name,
+#include "graph/ops.def"
+#undef CONCORD_OP
+  };
+  return *table.at(static_cast<std::size_t>(op));
+}
+
+void check_arity(const Node& node) {
+  const OpSchema& wanted = schema(node.op);
+  const auto check = [&](std::size_t found, int least, int most, const char* what) {
+    const auto low = static_cast<std::size_t>(least);
+    if (found >= low && (most < 0 || found <= static_cast<std::size_t>(most))) return;
+    throw Error(ErrorKind::invalid,
+                std::string(to_string(node.op)) + " expects " +
+                    arity(low, static_cast<std::size_t>(most), most < 0) + " " + what + ", found " +
+                    std::to_string(found),
+                "the model's node does not fit its operator; export it again");
+  };
+  // Trailing omitted inputs may be cut off, operands that became attributes too.
+  std::size_t least = 0;
+  for (std::size_t i = 0; i < node.inputs.size(); ++i) {
+    if (node.inputs[i].valid()) least = i + 1;
+  }
+  if (wanted.max_inputs >= 0) check(least, 0, wanted.max_inputs, "inputs");
+  check(node.inputs.size(), wanted.min_inputs, -1, "inputs");
+  check(node.outputs.size(), wanted.min_outputs, wanted.max_outputs, "outputs");
+}
+
+void infer(Graph& graph, NodeId id) {
+  try {
+    check_arity(graph.node(id));
+    schema(graph.node(id).op).infer(graph, id);
+  } catch (const Error& e) {
+    throw e.with_context(describe(graph.node(id)));
+  }
+}
+
+void infer(Graph& graph) {
+  for (const NodeId id : std::vector<NodeId>(graph.order())) infer(graph, id);
+}
+
+}  // namespace concord::graph
