@@ -1,0 +1,31 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "graph/dim.h"
+#include "graph/graph.h"
+
+namespace concord::parity {
+
+// Two extents that some node needs to be equal, though the model's inputs name them apart (an
+// attention mask over total_seq meets scores over past_seq + seq).
+struct ShapeTie {
+  Dim a;
+  Dim b;
+  bool broadcast = false;  // either may also be 1
+  std::string node;
+};
+
+// Of the graph and the bodies of its control flow.
+std::vector<ShapeTie> shape_ties(const graph::Graph& graph);
+
+// Binds every symbol that a tie with no other unbound symbol decides, until nothing changes.
+void solve_ties(const std::vector<ShapeTie>& ties, Bindings& bindings);
+
+// A sentence about a tie that the bindings break, if there is one.
+std::optional<std::string> contradiction(const std::vector<ShapeTie>& ties,
+                                         const Bindings& bindings);
+
+}  // namespace concord::parity
