@@ -6,7 +6,7 @@
 
 option(CONCORD_KERNELS_PTX "Compile the kernels for CUDA too" OFF)
 
-set(concord_slang_flags -O0 -fvk-use-entrypoint-name -fp-mode precise)
+set(concord_slang_flags -warnings-disable 41012 -O0 -fvk-use-entrypoint-name -fp-mode precise)
 
 function(concord_add_kernels target)
   if(CONCORD_KERNELS_PTX)
@@ -35,7 +35,7 @@ function(concord_add_kernels target)
       DEPFILE ${work_dir}/${module}.d
       COMMENT "Compiling kernels ${module}.slang"
       VERBATIM)
-    string(REGEX REPLACE "(_(f16|bf16|f64|i8|i64|dot8|coop))+$" "" family ${module})
+    string(REGEX REPLACE "(_(f16|bf16|f64|i8|i64|dot8|coop|wave))+$" "" family ${module})
     list(APPEND families ${family})
     list(APPEND ${family}_modules "${module}=${spirv},${reflection}")
     list(APPEND ${family}_files ${spirv} ${reflection})

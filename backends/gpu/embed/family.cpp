@@ -114,8 +114,8 @@ void check_offsets(const ModuleInfo& module) {
 }
 
 std::string camel_case(const std::string& name, bool drop_types) {
-  static const std::set<std::string> types{"f16", "bf16", "f32", "f64", "i8",  "u8", "i16",
-                                           "u16", "i32",  "u32", "i64", "u64", "b8"};
+  static const std::set<std::string> types{"f16", "bf16", "f32", "f64", "i8", "u8", "i16", "u16",
+                                           "i32", "u32",  "i64", "u64", "b8", "8",  "16",  "32"};
   std::vector<std::string> words;
   for (std::size_t start = 0; start <= name.size();) {
     const std::size_t end = std::min(name.find('_', start), name.size());
