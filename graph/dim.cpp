@@ -463,8 +463,8 @@ bool solve(const Dim& dim, std::int64_t actual, Bindings& bindings) {
 
 }  // namespace
 
-std::optional<std::string> bind_shape(std::span<const Dim> shape, std::span<const std::int64_t> actual,
-                                Bindings& bindings) {
+std::optional<std::string> bind_shape(std::span<const Dim> shape,
+                                      std::span<const std::int64_t> actual, Bindings& bindings) {
   if (shape.size() != actual.size()) {
     return "has rank " + std::to_string(actual.size()) + ", the model wants rank " +
            std::to_string(shape.size()) + " " + to_string(shape);

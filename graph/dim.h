@@ -93,8 +93,8 @@ std::string to_string(std::span<const Dim> shape);
 // Binds the symbols of `shape` so that it equals `actual`; bare symbols are bound directly and
 // expressions linear in one unbound symbol (past + seq) are solved for it. Returns a message if
 // the two contradict each other (rank or extent), nullopt if all is well.
-std::optional<std::string> bind_shape(std::span<const Dim> shape, std::span<const std::int64_t> actual,
-                                Bindings& bindings);
+std::optional<std::string> bind_shape(std::span<const Dim> shape,
+                                      std::span<const std::int64_t> actual, Bindings& bindings);
 
 // Parses an exporter's dimension name: "batch", "past_seq + seq", "2*n"; a name that is no
 // expression becomes one symbol.

@@ -184,13 +184,6 @@ std::int64_t Inference::axis(const std::string& name, std::int64_t rank) {
   return checked;
 }
 
-std::int64_t checked_axis(std::int64_t axis, std::int64_t rank) {
-  if (axis < -rank || axis >= rank) {
-    mismatch("an axis of a tensor of rank " + std::to_string(rank), "axis " + std::to_string(axis));
-  }
-  return axis < 0 ? axis + rank : axis;
-}
-
 SymShape broadcast_shapes(const SymShape& a, const SymShape& b) {
   const SymShape& longer = a.size() >= b.size() ? a : b;
   const SymShape& shorter = a.size() >= b.size() ? b : a;

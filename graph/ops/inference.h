@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "graph/geometry.h"
 #include "graph/schema.h"
 
 namespace concord::graph {
@@ -73,9 +74,6 @@ class Inference {
   Graph& graph_;
   NodeId id_;
 };
-
-// The axis made non-negative; throws unless −rank ≤ axis < rank.
-std::int64_t checked_axis(std::int64_t axis, std::int64_t rank);
 
 SymShape broadcast_shapes(const SymShape& a, const SymShape& b);
 std::optional<SymShape> broadcast_shapes(const std::optional<SymShape>& a,

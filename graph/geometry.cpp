@@ -1,0 +1,444 @@
+#include "graph/geometry.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <set>
+
+#include "graph/error.h"
+
+namespace concord::graph {
+namespace {
+
+[[noreturn]] void mismatch(const std::string& expected, const std::string& found) {
+  throw Error(ErrorKind::invalid, "expects " + expected + ", found " + found,
+              "check the shapes and values of the model's inputs");
+}
+
+std::string text(std::span<const std::int64_t> shape) {
+  return concord::to_string(shape);
+}
+
+const Tensor& operand(std::span<const Tensor> inputs, std::size_t i) {
+  static const Tensor none;
+  return i < inputs.size() ? inputs[i] : none;
+}
+
+std::int64_t floor_div(std::int64_t a, std::int64_t b) {
+  return a / b - ((a % b != 0 && (a < 0) != (b < 0)) ? 1 : 0);
+}
+
+std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
+  return -floor_div(-a, b);
+}
+
+Shape list(const Node& node, std::string_view name, std::size_t length, std::int64_t otherwise) {
+  if (!node.attrs.has(name)) return Shape(length, otherwise);
+  Shape values = node.attrs.integers(name);
+  if (values.empty()) values.assign(length, otherwise);
+  if (values.size() != length) {
+    mismatch(std::to_string(length) + " " + std::string(name), text(values));
+  }
+  return values;
+}
+
+std::int64_t non_negative(std::int64_t extent, const char* what) {
+  if (extent < 0) mismatch(std::string("an input as large as the ") + what, "a smaller one");
+  return extent;
+}
+
+// Window with everything but the output extents and automatic pads.
+Window begin_window(const Node& node, std::span<const std::int64_t> x, Shape kernel) {
+  Window w;
+  const std::size_t n = kernel.size();
+  w.input.assign(x.begin() + 2, x.end());
+  w.kernel = std::move(kernel);
+  w.strides = list(node, "strides", n, 1);
+  w.dilations = list(node, "dilations", n, 1);
+  const Shape pads = list(node, "pads", 2 * n, 0);
+  w.pads_begin.assign(pads.begin(), pads.begin() + static_cast<std::ptrdiff_t>(n));
+  w.pads_end.assign(pads.begin() + static_cast<std::ptrdiff_t>(n), pads.end());
+  for (std::size_t k = 0; k < n; ++k) {
+    if (w.kernel[k] < 1 || w.strides[k] < 1 || w.dilations[k] < 1) {
+      mismatch("positive kernel, strides and dilations",
+               text(w.kernel) + ", " + text(w.strides) + ", " + text(w.dilations));
+    }
+  }
+  return w;
+}
+
+void place_forward(Window& w, const std::string& auto_pad, bool ceiling, const char* what) {
+  for (std::size_t k = 0; k < w.kernel.size(); ++k) {
+    const std::int64_t effective = (w.kernel[k] - 1) * w.dilations[k] + 1;
+    if (auto_pad == "same_upper" || auto_pad == "same_lower") {
+      const std::int64_t outputs = ceil_div(w.input[k], w.strides[k]);
+      const std::int64_t total =
+          std::max<std::int64_t>(0, (outputs - 1) * w.strides[k] + effective - w.input[k]);
+      w.pads_begin[k] = auto_pad == "same_upper" ? total / 2 : total - total / 2;
+      w.pads_end[k] = total - w.pads_begin[k];
+      w.output.push_back(outputs);
+      continue;
+    }
+    if (auto_pad == "valid") w.pads_begin[k] = w.pads_end[k] = 0;
+    const std::int64_t room = w.input[k] + w.pads_begin[k] + w.pads_end[k] - effective;
+    std::int64_t outputs =
+        (ceiling ? ceil_div(room, w.strides[k]) : floor_div(room, w.strides[k])) + 1;
+    if (ceiling && (outputs - 1) * w.strides[k] >= w.input[k] + w.pads_begin[k]) --outputs;
+    w.output.push_back(non_negative(outputs, what));
+  }
+}
+
+void finish(ConvGeometry& g) {
+  g.output = {g.batch, g.out_channels};
+  g.output.insert(g.output.end(), g.window.output.begin(), g.window.output.end());
+}
+
+void check_ranks(std::span<const std::int64_t> x, std::span<const std::int64_t> w) {
+  if (x.size() < 3 || x.size() != w.size()) {
+    mismatch("an input and weights of one rank, at least 3", text(x) + " and " + text(w));
+  }
+}
+
+}  // namespace
+
+std::int64_t checked_axis(std::int64_t axis, std::int64_t rank) {
+  if (axis < -rank || axis >= rank) {
+    mismatch("an axis of a tensor of rank " + std::to_string(rank), "axis " + std::to_string(axis));
+  }
+  return axis < 0 ? axis + rank : axis;
+}
+
+Shape concrete_shape(std::span<const Dim> shape, const Bindings& bindings) {
+  Shape result;
+  result.reserve(shape.size());
+  for (const Dim& d : shape) {
+    const auto v = d.evaluate(bindings);
+    if (!v) {
+      std::set<std::string> names;
+      d.collect_symbols(names);
+      for (const std::string& name : names) {
+        if (!bindings.contains(name)) {
+          mismatch("a value for dimension '" + name + "'", "none in " + d.to_string());
+        }
+      }
+      mismatch("extents that can be computed", d.to_string());
+    }
+    result.push_back(*v);
+  }
+  return result;
+}
+
+std::vector<std::int64_t> concrete_dims(const Node& node, std::string_view name,
+                                        const Tensor& tensor, const Bindings& bindings) {
+  if (const AttrValue* value = node.attrs.find(name)) {
+    if (const auto* dims = std::get_if<SymShape>(value)) return concrete_shape(*dims, bindings);
+    if (const auto* one = std::get_if<std::int64_t>(value)) return {*one};
+    return node.attrs.integers(name);
+  }
+  return tensor.defined() ? tensor.ints() : std::vector<std::int64_t>{};
+}
+
+std::int64_t concrete_integer(const Node& node, std::string_view name, const Tensor& tensor,
+                              const Bindings& bindings) {
+  const auto values = concrete_dims(node, name, tensor, bindings);
+  if (values.size() != 1) {
+    mismatch("one element as " + std::string(name), std::to_string(values.size()));
+  }
+  return values.front();
+}
+
+Shape broadcast_shapes(std::span<const std::int64_t> a, std::span<const std::int64_t> b) {
+  const auto& longer = a.size() >= b.size() ? a : b;
+  const auto& shorter = a.size() >= b.size() ? b : a;
+  Shape result(longer.begin(), longer.end());
+  const std::size_t lead = longer.size() - shorter.size();
+  for (std::size_t i = 0; i < shorter.size(); ++i) {
+    std::int64_t& d = result[lead + i];
+    if (d == shorter[i] || shorter[i] == 1) continue;
+    if (d != 1) mismatch("shapes that broadcast", text(a) + " and " + text(b));
+    d = shorter[i];
+  }
+  return result;
+}
+
+Shape broadcast_strides(std::span<const std::int64_t> shape, std::span<const std::int64_t> out) {
+  if (shape.size() > out.size()) {
+    mismatch("a shape that broadcasts to " + text(out), text(shape));
+  }
+  Shape strides(out.size(), 0);
+  const std::size_t lead = out.size() - shape.size();
+  std::int64_t step = 1;
+  for (std::size_t k = shape.size(); k-- > 0;) {
+    if (shape[k] != 1) {
+      if (shape[k] != out[lead + k]) {
+        mismatch("a shape that broadcasts to " + text(out), text(shape));
+      }
+      strides[lead + k] = step;
+    }
+    step *= shape[k];
+  }
+  return strides;
+}
+
+ConvGeometry conv_geometry(const Node& node, std::span<const std::int64_t> x,
+                           std::span<const std::int64_t> w) {
+  check_ranks(x, w);
+  ConvGeometry g;
+  g.batch = x[0];
+  g.in_channels = x[1];
+  g.out_channels = w[0];
+  g.group = node.attrs.integer("group", 1);
+  if (g.group < 1 || g.in_channels != w[1] * g.group || g.out_channels % g.group != 0) {
+    mismatch("channels that fit " + std::to_string(g.group) + " groups",
+             text(x) + " and " + text(w));
+  }
+  g.window = begin_window(node, x, Shape(w.begin() + 2, w.end()));
+  place_forward(g.window, node.attrs.text("auto_pad", "notset"), false, "convolution's kernel");
+  finish(g);
+  return g;
+}
+
+ConvGeometry conv_transpose_geometry(const Node& node, std::span<const std::int64_t> x,
+                                     std::span<const std::int64_t> w) {
+  check_ranks(x, w);
+  ConvGeometry g;
+  g.batch = x[0];
+  g.in_channels = x[1];
+  g.group = node.attrs.integer("group", 1);
+  if (g.group < 1 || g.in_channels != w[0] || g.in_channels % g.group != 0) {
+    mismatch("channels that fit " + std::to_string(g.group) + " groups",
+             text(x) + " and " + text(w));
+  }
+  g.out_channels = w[1] * g.group;
+  g.window = begin_window(node, x, Shape(w.begin() + 2, w.end()));
+  Window& v = g.window;
+  const std::size_t n = v.kernel.size();
+  const Shape extra = list(node, "output_padding", n, 0);
+  Shape wanted;
+  if (node.attrs.has("output_shape")) wanted = node.attrs.integers("output_shape");
+  if (wanted.size() > n)
+    wanted.erase(wanted.begin(), wanted.end() - static_cast<std::ptrdiff_t>(n));
+  if (!wanted.empty() && wanted.size() != n) {
+    mismatch("an output_shape of " + std::to_string(n) + " extents", text(wanted));
+  }
+  const std::string auto_pad = node.attrs.text("auto_pad", "notset");
+  const bool same = auto_pad == "same_upper" || auto_pad == "same_lower";
+  for (std::size_t k = 0; k < n; ++k) {
+    const std::int64_t effective = (v.kernel[k] - 1) * v.dilations[k] + 1;
+    const std::int64_t full = (v.input[k] - 1) * v.strides[k] + extra[k] + effective;
+    if (wanted.empty() && !same) {
+      v.output.push_back(
+          non_negative(full - v.pads_begin[k] - v.pads_end[k], "transposed convolution's pads"));
+      continue;
+    }
+    v.output.push_back(wanted.empty() ? v.input[k] * v.strides[k] : wanted[k]);
+    const std::int64_t total = std::max<std::int64_t>(0, full - v.output[k]);
+    // ONNX: the odd one goes to the end for same_upper, to the beginning otherwise.
+    v.pads_begin[k] = auto_pad == "same_upper" ? total / 2 : total - total / 2;
+    v.pads_end[k] = total - v.pads_begin[k];
+  }
+  finish(g);
+  return g;
+}
+
+ConvGeometry pool_geometry(const Node& node, std::span<const std::int64_t> x) {
+  const Shape kernel = node.attrs.integers("kernel");
+  if (x.size() < 3 || kernel.size() + 2 != x.size()) {
+    mismatch("an input of rank " + std::to_string(kernel.size() + 2), text(x));
+  }
+  ConvGeometry g;
+  g.batch = x[0];
+  g.in_channels = g.out_channels = x[1];
+  g.group = x[1];
+  g.window = begin_window(node, x, kernel);
+  place_forward(g.window, node.attrs.text("auto_pad", "notset"),
+                node.attrs.integer("ceil_mode", 0) != 0, "pooling window");
+  finish(g);
+  return g;
+}
+
+std::vector<SliceAxis> slice_geometry(const Node& node, std::span<const std::int64_t> x,
+                                      std::span<const Tensor> inputs, const Bindings& bindings) {
+  const auto starts = concrete_dims(node, "starts", operand(inputs, 1), bindings);
+  const auto ends = concrete_dims(node, "ends", operand(inputs, 2), bindings);
+  auto axes = concrete_dims(node, "axes", operand(inputs, 3), bindings);
+  auto steps = concrete_dims(node, "steps", operand(inputs, 4), bindings);
+  if (axes.empty()) {
+    for (std::size_t k = 0; k < starts.size(); ++k) axes.push_back(static_cast<std::int64_t>(k));
+  }
+  if (steps.empty()) steps.assign(starts.size(), 1);
+  if (ends.size() != starts.size() || axes.size() != starts.size() ||
+      steps.size() != starts.size()) {
+    mismatch("as many ends, axes and steps as starts", text(starts) + ", " + text(ends));
+  }
+  std::vector<SliceAxis> result;
+  for (const std::int64_t d : x) result.push_back({0, 1, d});
+  for (std::size_t k = 0; k < starts.size(); ++k) {
+    const auto a =
+        static_cast<std::size_t>(checked_axis(axes[k], static_cast<std::int64_t>(x.size())));
+    const std::int64_t size = x[a];
+    const std::int64_t step = steps[k];
+    if (step == 0 || step == std::numeric_limits<std::int64_t>::min()) {
+      mismatch("a step other than 0", std::to_string(step));
+    }
+    const auto bound = [&](std::int64_t v, std::int64_t low, std::int64_t high) {
+      return std::clamp(v < 0 ? v + size : v, low, std::max(low, high));
+    };
+    SliceAxis& s = result[a];
+    s.step = step;
+    if (step > 0) {
+      s.start = bound(starts[k], 0, size);
+      const std::int64_t end = bound(ends[k], 0, size);
+      s.count = end > s.start ? (end - s.start - 1) / step + 1 : 0;
+    } else {
+      s.start = bound(starts[k], 0, size - 1);
+      const std::int64_t end = bound(ends[k], -1, size - 1);
+      s.count = size > 0 && s.start > end ? (s.start - end - 1) / -step + 1 : 0;
+    }
+  }
+  return result;
+}
+
+Shape resolve_reshape(std::span<const std::int64_t> x, std::span<const std::int64_t> wanted,
+                      bool allow_zero) {
+  Shape shape(wanted.begin(), wanted.end());
+  std::optional<std::size_t> inferred;
+  for (std::size_t k = 0; k < shape.size(); ++k) {
+    if (shape[k] == -1) {
+      if (inferred) mismatch("at most one −1 in the shape", text(wanted));
+      inferred = k;
+    } else if (shape[k] == 0 && !allow_zero) {
+      if (k >= x.size()) mismatch("a 0 only where the input has an axis", text(wanted));
+      shape[k] = x[k];
+    }
+  }
+  const std::int64_t count = element_count(x);
+  if (inferred) {
+    shape[*inferred] = 1;
+    const std::int64_t rest = element_count(shape);
+    if (rest == 0 || count % rest != 0) {
+      mismatch("a shape that divides the elements of " + text(x), text(wanted));
+    }
+    shape[*inferred] = count / rest;
+  }
+  if (element_count(shape) != count) {
+    mismatch("a shape of as many elements as " + text(x), text(wanted));
+  }
+  return shape;
+}
+
+Shape reshape_geometry(const Node& node, std::span<const std::int64_t> x,
+                       std::span<const Tensor> inputs, const Bindings& bindings) {
+  const auto wanted = concrete_dims(node, "shape", operand(inputs, 1), bindings);
+  return resolve_reshape(x, wanted,
+                         node.attrs.has("shape") || node.attrs.integer("allow_zero", 0) != 0);
+}
+
+PadGeometry pad_geometry(const Node& node, std::span<const std::int64_t> x,
+                         std::span<const Tensor> inputs, const Bindings& bindings) {
+  const auto pads = concrete_dims(node, "pads", operand(inputs, 1), bindings);
+  std::vector<std::int64_t> axes;
+  if (operand(inputs, 3).defined()) {
+    axes = inputs[3].ints();
+  } else {
+    for (std::size_t k = 0; k < x.size(); ++k) axes.push_back(static_cast<std::int64_t>(k));
+  }
+  if (pads.size() != 2 * axes.size()) {
+    mismatch(std::to_string(2 * axes.size()) + " pads", text(pads));
+  }
+  PadGeometry g{Shape(x.size(), 0), Shape(x.size(), 0), {}};
+  for (std::size_t k = 0; k < axes.size(); ++k) {
+    const auto a =
+        static_cast<std::size_t>(checked_axis(axes[k], static_cast<std::int64_t>(x.size())));
+    g.begin[a] = pads[k];
+    g.end[a] = pads[axes.size() + k];
+  }
+  for (std::size_t k = 0; k < x.size(); ++k) {
+    g.output.push_back(non_negative(x[k] + g.begin[k] + g.end[k], "part that is cut away"));
+  }
+  return g;
+}
+
+std::vector<std::int64_t> split_sizes(const Node& node, std::span<const std::int64_t> x,
+                                      std::span<const Tensor> inputs, const Bindings& bindings) {
+  auto sizes = concrete_dims(node, "sizes", operand(inputs, 1), bindings);
+  const auto axis = static_cast<std::size_t>(
+      checked_axis(node.attrs.integer("axis"), static_cast<std::int64_t>(x.size())));
+  const auto parts = static_cast<std::int64_t>(node.outputs.size());
+  if (sizes.empty()) {
+    const std::int64_t part = ceil_div(x[axis], parts);
+    sizes.assign(node.outputs.size(), part);
+    sizes.back() = x[axis] - part * (parts - 1);
+  }
+  std::int64_t sum = 0;
+  for (const std::int64_t s : sizes) sum += non_negative(s, "sum of the parts");
+  if (sum != x[axis] || sizes.size() != node.outputs.size()) {
+    mismatch(std::to_string(parts) + " parts of " + std::to_string(x[axis]), text(sizes));
+  }
+  return sizes;
+}
+
+ResizeGeometry resize_geometry(const Node& node, std::span<const std::int64_t> x,
+                               std::span<const Tensor> inputs, const Bindings& bindings) {
+  const std::size_t rank = x.size();
+  std::vector<std::int64_t> axes;
+  if (node.attrs.has("axes")) axes = node.attrs.integers("axes");
+  if (axes.empty()) {
+    for (std::size_t k = 0; k < rank; ++k) axes.push_back(static_cast<std::int64_t>(k));
+  }
+  const auto sizes = concrete_dims(node, "sizes", operand(inputs, 3), bindings);
+  std::vector<double> given;
+  if (sizes.empty()) {
+    if (node.attrs.has("scales")) {
+      given = node.attrs.numbers("scales");
+    } else if (operand(inputs, 2).defined()) {
+      for (std::int64_t i = 0; i < inputs[2].count(); ++i) given.push_back(inputs[2].at_double(i));
+    }
+  }
+  if ((sizes.empty() ? given.size() : sizes.size()) != axes.size()) {
+    mismatch(std::to_string(axes.size()) + " sizes or scales",
+             std::to_string(sizes.empty() ? given.size() : sizes.size()));
+  }
+  ResizeGeometry g{Shape(x.begin(), x.end()), std::vector<double>(rank, 1),
+                   std::vector<double>(rank, 0), std::vector<double>(rank, 1)};
+  const auto at = [&](std::size_t k) {
+    return static_cast<std::size_t>(checked_axis(axes[k], static_cast<std::int64_t>(rank)));
+  };
+  const std::string aspect = node.attrs.text("keep_aspect", "stretch");
+  double common = 0;
+  for (std::size_t k = 0; k < sizes.size(); ++k) {
+    const double s = static_cast<double>(sizes[k]) / static_cast<double>(x[at(k)]);
+    common = k == 0 ? s : aspect == "not_larger" ? std::min(common, s) : std::max(common, s);
+  }
+  for (std::size_t k = 0; k < axes.size(); ++k) {
+    const std::size_t a = at(k);
+    if (!sizes.empty() && aspect == "stretch") {
+      g.output[a] = non_negative(sizes[k], "resized extent");
+      g.scales[a] = static_cast<double>(sizes[k]) / static_cast<double>(x[a]);
+    } else if (!sizes.empty()) {
+      g.scales[a] = common;
+      g.output[a] = static_cast<std::int64_t>(std::floor(common * static_cast<double>(x[a]) + 0.5));
+    } else {
+      if (!(given[k] > 0)) mismatch("positive scales", std::to_string(given[k]));
+      g.scales[a] = given[k];
+      // Scales are float32 in the file: the product is rounded the same way.
+      const float extent = static_cast<float>(x[a]) * static_cast<float>(given[k]);
+      if (!(extent < 9e15F)) mismatch("smaller scales", std::to_string(given[k]));
+      g.output[a] = static_cast<std::int64_t>(std::floor(extent));
+    }
+  }
+  const Tensor& roi = operand(inputs, 1);
+  if (roi.defined() && node.attrs.text("coordinates") == "tf_crop_and_resize") {
+    const auto n = static_cast<std::int64_t>(axes.size());
+    if (roi.count() != 2 * n) {
+      mismatch(std::to_string(2 * n) + " elements in roi", std::to_string(roi.count()));
+    }
+    for (std::size_t k = 0; k < axes.size(); ++k) {
+      g.roi_begin[at(k)] = roi.at_double(static_cast<std::int64_t>(k));
+      g.roi_end[at(k)] = roi.at_double(n + static_cast<std::int64_t>(k));
+    }
+  }
+  return g;
+}
+
+}  // namespace concord::graph
