@@ -67,6 +67,9 @@ class NodeLowering {
   Operand in(std::size_t i);
   Shape in_shape(std::size_t i) const { return shape_of(node_.input(i)); }
   DataType in_type(std::size_t i) const { return type_of(node_.input(i)); }
+  // As the model has it.
+  DataType in_dtype(std::size_t i) const { return graph_.value(node_.input(i)).dtype; }
+  DataType out_dtype(std::size_t i = 0) const { return graph_.value(node_.output(i)).dtype; }
   // A constant input in another arrangement, as `Weights::get` makes it.
   Operand packed(std::size_t i, const std::string& arrangement, DataType dtype, Shape shape,
                  const Weights::Pack& pack);

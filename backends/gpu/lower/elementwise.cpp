@@ -1,0 +1,95 @@
+#include "graph/elementwise_program.h"
+
+#include <vector>
+
+#include "backends/gpu/lower/emit.h"
+
+namespace concord::gpu {
+namespace {
+
+using graph::ElementwiseInstr;
+using graph::ElementwiseProgram;
+
+// The types of all registers: operands, then results.
+std::vector<DataType> register_types(const ElementwiseProgram& program,
+                                     std::vector<DataType> types) {
+  for (const ElementwiseInstr& instr : program.code) {
+    const auto type_of = [&](int reg) { return types.at(static_cast<std::size_t>(reg)); };
+    switch (instr.kind) {
+      case ElementwiseInstr::Kind::unary:
+        types.push_back(result_type(instr.unary, type_of(instr.a)));
+        break;
+      case ElementwiseInstr::Kind::binary:
+        types.push_back(result_type(instr.binary, type_of(instr.a)));
+        break;
+      case ElementwiseInstr::Kind::select: types.push_back(type_of(instr.b)); break;
+    }
+  }
+  return types;
+}
+
+std::optional<std::string> why(const Query& query) {
+  const ElementwiseProgram program = graph::load_elementwise(query.node.attrs);
+  std::vector<DataType> types;
+  for (std::size_t i = 0; i < query.node.inputs.size(); ++i) types.push_back(query.in(i));
+  types = register_types(program, types);
+  for (const ElementwiseInstr& instr : program.code) {
+    const DataType type = types[static_cast<std::size_t>(instr.a)];
+    std::optional<std::string> reason;
+    if (instr.kind == ElementwiseInstr::Kind::unary) {
+      reason = why_no_unary(query, instr.unary, type);
+    } else if (instr.kind == ElementwiseInstr::Kind::binary) {
+      reason = why_no_binary(query, instr.binary, type);
+    } else {
+      reason = query.need_kernel(std::string("select_") +
+                                 move_suffix(types[static_cast<std::size_t>(instr.b)]));
+    }
+    if (reason.has_value()) return reason;
+  }
+  return std::nullopt;
+}
+
+// One dispatch per instruction: kernels are compiled when Concord is built, and chains are known
+// only when a model is read.
+void lower(NodeLowering& node) {
+  const ElementwiseProgram program = graph::load_elementwise(node.attrs());
+  std::vector<Operand> registers;
+  for (std::size_t i = 0; i < static_cast<std::size_t>(program.inputs); ++i) {
+    registers.push_back(node.in(i));
+  }
+  for (std::size_t i = 0; i < program.code.size(); ++i) {
+    const ElementwiseInstr& instr = program.code[i];
+    const auto reg = [&](int index) { return registers.at(static_cast<std::size_t>(index)); };
+    const Operand a = reg(instr.a);
+    const bool two = instr.kind != ElementwiseInstr::Kind::unary;
+    const bool three = instr.kind == ElementwiseInstr::Kind::select;
+    Shape shape = a.shape;
+    if (two) shape = broadcast_shape(shape, reg(instr.b).shape);
+    if (three) shape = broadcast_shape(shape, reg(instr.c).shape);
+    const bool last = i + 1 == program.code.size();
+    const DataType type = three ? reg(instr.b).dtype
+                          : two ? result_type(instr.binary, a.dtype)
+                                : result_type(instr.unary, a.dtype);
+    const bool whole = last && element_count(shape) == element_count(node.out_shape());
+    const Operand y = whole ? NodeLowering::view(node.out(), shape) : node.temporary(type, shape);
+    if (three) {
+      emit_select(node, a, reg(instr.b), reg(instr.c), y);
+    } else if (two) {
+      emit_binary(node, instr.binary, a, reg(instr.b), y);
+    } else if (instr.unary == graph::UnaryFn::identity) {
+      emit_broadcast(node, a, y);
+    } else {
+      emit_unary(node, instr.unary, static_cast<float>(instr.alpha),
+                 static_cast<float>(instr.beta), a, y);
+    }
+    if (last && !whole) emit_broadcast(node, y, node.out());
+    registers.push_back(y);
+    node.add_flops(static_cast<double>(y.count()));
+  }
+}
+
+}  // namespace
+
+const Lowering gpu_elementwise{why, lower};
+
+}  // namespace concord::gpu
