@@ -1,8 +1,7 @@
-#include "graph/elementwise_program.h"
-
 #include <vector>
 
 #include "backends/gpu/lower/emit.h"
+#include "graph/elementwise_program.h"
 
 namespace concord::gpu {
 namespace {
@@ -22,7 +21,9 @@ std::vector<DataType> register_types(const ElementwiseProgram& program,
       case ElementwiseInstr::Kind::binary:
         types.push_back(result_type(instr.binary, type_of(instr.a)));
         break;
-      case ElementwiseInstr::Kind::select: types.push_back(type_of(instr.b)); break;
+      case ElementwiseInstr::Kind::select:
+        types.push_back(type_of(instr.b));
+        break;
     }
   }
   return types;
@@ -79,8 +80,8 @@ void lower(NodeLowering& node) {
     } else if (instr.unary == graph::UnaryFn::identity) {
       emit_broadcast(node, a, y);
     } else {
-      emit_unary(node, instr.unary, static_cast<float>(instr.alpha),
-                 static_cast<float>(instr.beta), a, y);
+      emit_unary(node, instr.unary, static_cast<float>(instr.alpha), static_cast<float>(instr.beta),
+                 a, y);
     }
     if (last && !whole) emit_broadcast(node, y, node.out());
     registers.push_back(y);

@@ -30,11 +30,16 @@ Shape broadcast_shape(const Shape& a, const Shape& b) {
 std::string unary_kernel(UnaryFn fn, DataType storage) {
   const std::string type = type_suffix(storage);
   switch (fn) {
-    case UnaryFn::is_nan: return "compare_isnan_" + type;
-    case UnaryFn::is_inf: return "compare_isinf_" + type;
-    case UnaryFn::logical_not: return "compare_not_" + type;
-    case UnaryFn::quick_gelu: return "unary_swish_" + type;
-    default: break;
+    case UnaryFn::is_nan:
+      return "compare_isnan_" + type;
+    case UnaryFn::is_inf:
+      return "compare_isinf_" + type;
+    case UnaryFn::logical_not:
+      return "compare_not_" + type;
+    case UnaryFn::quick_gelu:
+      return "unary_swish_" + type;
+    default:
+      break;
   }
   if (storage == DataType::i32) return {};
   return "unary_" + std::string(to_string(fn)) + "_" + type;
@@ -51,11 +56,16 @@ struct IntegerForm {
 
 std::vector<IntegerForm> integer_forms(UnaryFn fn) {
   switch (fn) {
-    case UnaryFn::neg: return {{BinaryFn::sub, 0, true}};
-    case UnaryFn::bit_not: return {{BinaryFn::bit_xor, -1, false}};
-    case UnaryFn::relu: return {{BinaryFn::max, 0, false}};
-    case UnaryFn::sign: return {{BinaryFn::max, -1, false}, {BinaryFn::min, 1, false}};
-    default: return {};
+    case UnaryFn::neg:
+      return {{BinaryFn::sub, 0, true}};
+    case UnaryFn::bit_not:
+      return {{BinaryFn::bit_xor, -1, false}};
+    case UnaryFn::relu:
+      return {{BinaryFn::max, 0, false}};
+    case UnaryFn::sign:
+      return {{BinaryFn::max, -1, false}, {BinaryFn::min, 1, false}};
+    default:
+      return {};
   }
 }
 
@@ -72,16 +82,23 @@ std::string binary_kernel(BinaryFn fn, DataType storage, bool strided) {
     case BinaryFn::greater:
     case BinaryFn::greater_equal:
     case BinaryFn::less:
-    case BinaryFn::less_equal: return "compare_" + std::string(to_string(fn)) + "_" + tail;
+    case BinaryFn::less_equal:
+      return "compare_" + std::string(to_string(fn)) + "_" + tail;
     case BinaryFn::bit_and:
-    case BinaryFn::logical_and: return "binary_and_" + tail;
+    case BinaryFn::logical_and:
+      return "binary_and_" + tail;
     case BinaryFn::bit_or:
-    case BinaryFn::logical_or: return "binary_or_" + tail;
+    case BinaryFn::logical_or:
+      return "binary_or_" + tail;
     case BinaryFn::bit_xor:
-    case BinaryFn::logical_xor: return "binary_xor_" + tail;
-    case BinaryFn::shift_left: return "binary_shl_" + tail;
-    case BinaryFn::shift_right: return "binary_shr_" + tail;
-    default: return "binary_" + std::string(to_string(fn)) + "_" + tail;
+    case BinaryFn::logical_xor:
+      return "binary_xor_" + tail;
+    case BinaryFn::shift_left:
+      return "binary_shl_" + tail;
+    case BinaryFn::shift_right:
+      return "binary_shr_" + tail;
+    default:
+      return "binary_" + std::string(to_string(fn)) + "_" + tail;
   }
 }
 
@@ -199,7 +216,7 @@ void emit_select(NodeLowering& node, const Operand& condition, const Operand& a,
                                         node.write(y), n, *c_period, *a_period, *b_period});
     return;
   }
-  using Params = kernels::SelectStrided32Params;
+  using Params = kernels::SelectStridedParams;
   const Shape strides[] = {broadcast_strides(condition.shape, y.shape),
                            broadcast_strides(a.shape, y.shape),
                            broadcast_strides(b.shape, y.shape)};

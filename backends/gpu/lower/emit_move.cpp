@@ -8,7 +8,9 @@
 
 namespace concord::gpu {
 
-const char* move_suffix(DataType storage) { return storage == DataType::f16 ? "16" : "32"; }
+const char* move_suffix(DataType storage) {
+  return storage == DataType::f16 ? "16" : "32";
+}
 
 void emit_cast(NodeLowering& node, const Operand& x, const Operand& y, bool to_bool) {
   Operand from = x;
@@ -63,7 +65,7 @@ void emit_copy(NodeLowering& node, const Operand& x, const Operand& y, const Str
     whole.shape = how.extents;
     return node.copy(part, whole);
   }
-  using Params = kernels::CopyParams;
+  using Params = kernels::CopyStridedParams;
   Params params{node.read(from), node.write(to), walk.count, walk.rank};
   set_ints(params, &Params::d1, std::span(walk.extents).subspan(1));
   set_ints(params, &Params::x_stride0, walk.strides[0]);

@@ -19,13 +19,11 @@ void lower(NodeLowering& node) {
   const std::int32_t n = to_i32(y.count());
   if (n == 0) return;
   const std::int32_t length = to_i32(x.shape[axis]);
-  const std::int32_t inner =
-      to_i32(element_count(std::span(x.shape).subspan(axis + 1)));
-  node.dispatch(
-      node.kernel<kernels::GatherParams>(std::string("gather_") + move_suffix(x.dtype)),
-      flat_groups(n),
-      kernels::GatherParams{node.read(x), node.read(indices), node.write(y), node.fault(), n,
-                            length, to_i32(indices.count()), inner});
+  const std::int32_t inner = to_i32(element_count(std::span(x.shape).subspan(axis + 1)));
+  node.dispatch(node.kernel<kernels::GatherParams>(std::string("gather_") + move_suffix(x.dtype)),
+                flat_groups(n),
+                kernels::GatherParams{node.read(x), node.read(indices), node.write(y), node.fault(),
+                                      n, length, to_i32(indices.count()), inner});
 }
 
 }  // namespace

@@ -1,12 +1,11 @@
 #include "backends/gpu/kernels/gather.h"
-
 #include "backends/gpu/lower/emit.h"
 #include "backends/gpu/lower/strides.h"
 
 namespace concord::gpu {
 namespace {
 
-using Params = kernels::GatherElements32Params;
+using Params = kernels::GatherElementsParams;
 
 std::optional<std::string> why(const Query& query) {
   if (query.in(0) == DataType::undefined) return std::nullopt;
@@ -25,15 +24,14 @@ void lower(NodeLowering& node) {
   // The indices' strides keep axes from being joined wrongly.
   const Shape strides[] = {x_strides, contiguous_strides(indices.shape)};
   const Walk walk = make_walk(indices.shape, strides);
-  Params params{node.read(x), node.read(indices), node.write(y), node.fault(), walk.count,
-                walk.rank};
+  Params params{node.read(x), node.read(indices), node.write(y),
+                node.fault(), walk.count,         walk.rank};
   set_ints(params, &Params::d1, std::span(walk.extents).subspan(1));
   set_ints(params, &Params::x_stride0, walk.strides[0]);
   params.axis_stride = to_i32(own[axis]);
   params.length = to_i32(x.shape[axis]);
-  node.dispatch(
-      node.kernel<Params>(std::string("gather_elements_") + move_suffix(x.dtype)),
-      flat_groups(walk.count), params);
+  node.dispatch(node.kernel<Params>(std::string("gather_elements_") + move_suffix(x.dtype)),
+                flat_groups(walk.count), params);
 }
 
 }  // namespace

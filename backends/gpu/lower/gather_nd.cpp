@@ -1,7 +1,6 @@
-#include "backends/gpu/kernels/gather.h"
-
 #include <array>
 
+#include "backends/gpu/kernels/gather.h"
 #include "backends/gpu/lower/emit.h"
 #include "backends/gpu/lower/strides.h"
 #include "graph/error.h"
@@ -9,7 +8,7 @@
 namespace concord::gpu {
 namespace {
 
-using Params = kernels::GatherNd32Params;
+using Params = kernels::GatherNdParams;
 
 std::optional<std::string> why(const Query& query) {
   if (query.in(0) == DataType::undefined) return std::nullopt;

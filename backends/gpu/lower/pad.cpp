@@ -1,8 +1,9 @@
+#include "backends/gpu/kernels/pad.h"
+
 #include <cstring>
 #include <map>
 
 #include "backends/gpu/convert.h"
-#include "backends/gpu/kernels/pad.h"
 #include "backends/gpu/lower/emit.h"
 #include "backends/gpu/lower/strides.h"
 #include "graph/error.h"
@@ -43,8 +44,12 @@ void lower(NodeLowering& node) {
     before[front + i] = static_cast<std::int32_t>(pads[i]);
   }
   using Params = kernels::PadParams;
-  Params params{node.read(x), node.write(y), to_i32(y.count()), static_cast<std::int32_t>(rank),
-                modes.at(node.attrs().text("mode")), bits};
+  Params params{node.read(x),
+                node.write(y),
+                to_i32(y.count()),
+                static_cast<std::int32_t>(rank),
+                modes.at(node.attrs().text("mode")),
+                bits};
   set_ints(params, &Params::d1, std::span(y_extents).subspan(1));
   set_ints(params, &Params::x0, x_extents);
   set_ints(params, &Params::before0, before);

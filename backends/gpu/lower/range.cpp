@@ -1,7 +1,7 @@
 #include "backends/gpu/convert.h"
 #include "backends/gpu/kernels/fill.h"
-#include "backends/gpu/lowering.h"
 #include "backends/gpu/lower/strides.h"
+#include "backends/gpu/lowering.h"
 
 namespace concord::gpu {
 namespace {

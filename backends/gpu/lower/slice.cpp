@@ -24,8 +24,8 @@ void lower(NodeLowering& node) {
     const std::int64_t extent = x.shape[axis];
     const std::int64_t first = starts[i] < 0 ? starts[i] + extent : starts[i];
     const std::int64_t last_start = steps[i] < 0 ? extent - 1 : extent;
-    offset += std::clamp<std::int64_t>(first, 0, std::max<std::int64_t>(last_start, 0)) *
-              strides[axis];
+    offset +=
+        std::clamp<std::int64_t>(first, 0, std::max<std::int64_t>(last_start, 0)) * strides[axis];
     strides[axis] *= steps[i];
   }
   take_part(node, 0, x, offset, strides);

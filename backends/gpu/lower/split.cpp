@@ -5,8 +5,7 @@ namespace concord::gpu {
 
 const Lowering gpu_split{why_no_move, [](NodeLowering& node) {
                            const Operand x = node.in(0);
-                           const auto axis =
-                               static_cast<std::size_t>(node.attrs().integer("axis"));
+                           const auto axis = static_cast<std::size_t>(node.attrs().integer("axis"));
                            const Shape strides = contiguous_strides(x.shape);
                            std::int64_t offset = 0;
                            for (std::size_t i = 0; i < node.node().outputs.size(); ++i) {

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "backends/gpu/kernels/fill.h"
 #include "backends/gpu/lower/emit.h"
 #include "backends/gpu/lower/strides.h"
@@ -23,11 +25,11 @@ void lower(NodeLowering& node) {
   const std::int32_t columns = to_i32(y.shape.back());
   const auto bounded = std::clamp<std::int64_t>(diagonal, -rows - 1, columns + 1);
   node.dispatch(
-      node.kernel<kernels::FillTrilu32Params>(std::string("fill_trilu_") + move_suffix(x.dtype)),
+      node.kernel<kernels::FillTriluParams>(std::string("fill_trilu_") + move_suffix(x.dtype)),
       flat_groups(n),
-      kernels::FillTrilu32Params{node.read(x), node.write(y), n, rows, columns,
-                                 static_cast<std::int32_t>(bounded),
-                                 static_cast<std::int32_t>(node.attrs().integer("upper"))});
+      kernels::FillTriluParams{node.read(x), node.write(y), n, rows, columns,
+                               static_cast<std::int32_t>(bounded),
+                               static_cast<std::int32_t>(node.attrs().integer("upper"))});
 }
 
 }  // namespace
