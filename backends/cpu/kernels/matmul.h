@@ -80,6 +80,7 @@ class PackedWeights {
   std::int64_t k_ = 0;
   std::int64_t n_ = 0;
   Element storage_ = Element::f32;
+  int panel_ = 0;  // columns in a panel
 };
 
 // c [rows, n] = epilogue(a [rows, k] · weights). a and c are f32 or bf16 and must not overlap, rows
@@ -92,7 +93,7 @@ struct MatmulArgs {
   void* c = nullptr;
   Element c_type = Element::f32;
   std::int64_t ldc = 0;
-  Epilogue epilogue;
+  Epilogue epilogue{};
 };
 void matmul(const PackedWeights& weights, const MatmulArgs& args);
 

@@ -253,7 +253,8 @@ HWY_INLINE V vec_erf(D d, V x) {
   return at_least(d, at_most(d, y, 1.0f), -1.0f);
 }
 
-// Φ(x) = (1 + erf(x/√2)) / 2 to an absolute error of 1.3e-7: the cancellation in 1 + erf is of that size too.
+// Φ(x) = (1 + erf(x/√2)) / 2 to an absolute error of 1.3e-7: the cancellation in 1 + erf is of that
+// size too.
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE V vec_gelu_erf(D d, V x) {
   const V t = at_least(d, at_most(d, x, 5.6f), -5.6f);

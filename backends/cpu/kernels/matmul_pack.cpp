@@ -1,0 +1,234 @@
+#include <algorithm>
+
+#include "backends/cpu/kernels/cast_internal.h"
+#include "backends/cpu/kernels/matmul_internal.h"
+#include "backends/cpu/kernels/parallel.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "backends/cpu/kernels/matmul_pack.cpp"
+#include <hwy/foreach_target.h>
+// After foreach_target.h.
+#include <hwy/highway.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace concord::cpu {
+namespace HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+// dst[j][i] = src[i][j] for i < rows, j < columns; strides in elements.
+void transpose_f32(const float* src, std::int64_t src_stride, std::int64_t rows,
+                   std::int64_t columns, float* dst, std::int64_t dst_stride) {
+  std::int64_t i = 0;
+#if HWY_TARGET != HWY_SCALAR
+  const hn::CappedTag<float, 4> d;
+  const hn::RepartitionToWide<decltype(d)> wide;
+  for (; i + 4 <= rows; i += 4) {
+    const float* row = src + i * src_stride;
+    std::int64_t j = 0;
+    for (; j + 4 <= columns; j += 4) {
+      const auto a = hn::LoadU(d, row + j);
+      const auto b = hn::LoadU(d, row + src_stride + j);
+      const auto c = hn::LoadU(d, row + 2 * src_stride + j);
+      const auto e = hn::LoadU(d, row + 3 * src_stride + j);
+      const auto ab_low = hn::BitCast(wide, hn::InterleaveLower(d, a, b));
+      const auto ab_high = hn::BitCast(wide, hn::InterleaveUpper(d, a, b));
+      const auto ce_low = hn::BitCast(wide, hn::InterleaveLower(d, c, e));
+      const auto ce_high = hn::BitCast(wide, hn::InterleaveUpper(d, c, e));
+      float* out = dst + j * dst_stride + i;
+      hn::StoreU(hn::BitCast(d, hn::InterleaveLower(wide, ab_low, ce_low)), d, out);
+      hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(wide, ab_low, ce_low)), d, out + dst_stride);
+      hn::StoreU(hn::BitCast(d, hn::InterleaveLower(wide, ab_high, ce_high)), d,
+                 out + 2 * dst_stride);
+      hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(wide, ab_high, ce_high)), d,
+                 out + 3 * dst_stride);
+    }
+    for (; j < columns; ++j) {
+      for (std::int64_t x = 0; x < 4; ++x) dst[j * dst_stride + i + x] = row[x * src_stride + j];
+    }
+  }
+#endif
+  for (; i < rows; ++i) {
+    for (std::int64_t j = 0; j < columns; ++j) dst[j * dst_stride + i] = src[i * src_stride + j];
+  }
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace concord::cpu
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+#include <cstring>
+#include <stdexcept>
+
+namespace concord::cpu {
+
+HWY_EXPORT(transpose_f32);
+
+namespace {
+
+// The tile of f32 between source and storage, small enough for L1 with the widest panel.
+constexpr std::int64_t kTileRows = 32;
+constexpr int kWidest = 64;
+
+// tile[r][c] = matrix[k0 + r][n0 + c] for r < rows, c < columns, 0 in the columns up to width.
+void load_tile(const MatrixView& m, std::int64_t k0, std::int64_t rows, std::int64_t n0,
+               int columns, int width, float* tile) {
+  const auto size = static_cast<std::int64_t>(element_size(m.type));
+  const auto* base =
+      static_cast<const std::byte*>(m.data) + (k0 * m.row_stride + n0 * m.col_stride) * size;
+  if (m.col_stride != 1 && m.row_stride == 1) {
+    if (m.type == Element::f32) {
+      HWY_DYNAMIC_DISPATCH(transpose_f32)
+      (reinterpret_cast<const float*>(base), m.col_stride, columns, rows, tile, width);
+    } else {
+      alignas(64) float lines[kWidest * kTileRows];
+      for (int c = 0; c < columns; ++c) {
+        convert_serial(m.type, base + c * m.col_stride * size, Element::f32, lines + c * kTileRows,
+                       rows);
+      }
+      HWY_DYNAMIC_DISPATCH(transpose_f32)(lines, kTileRows, columns, rows, tile, width);
+    }
+  } else {
+    for (std::int64_t r = 0; r < rows; ++r) {
+      load_floats(m.type, base + r * m.row_stride * size, m.col_stride, tile + r * width, columns);
+    }
+  }
+  if (columns == width) return;
+  for (std::int64_t r = 0; r < rows; ++r) {
+    std::fill(tile + r * width + columns, tile + (r + 1) * width, 0.0f);
+  }
+}
+
+void store_bf16_pairs(const float* tile, std::int64_t rows, int width, std::byte* panel) {
+  auto* out = reinterpret_cast<BFloat16*>(panel);
+  alignas(64) BFloat16 even[kWidest];
+  alignas(64) BFloat16 odd[kWidest];
+  for (std::int64_t r = 0; r < rows; r += 2) {
+    convert_serial(Element::f32, tile + r * width, Element::bf16, even, width);
+    if (r + 1 < rows) {
+      convert_serial(Element::f32, tile + (r + 1) * width, Element::bf16, odd, width);
+    } else {
+      std::fill(odd, odd + kWidest, BFloat16{0});
+    }
+    for (int c = 0; c < width; ++c) {
+      out[r * width + 2 * c] = even[c];
+      out[r * width + 2 * c + 1] = odd[c];
+    }
+  }
+}
+
+}  // namespace
+
+void pack_panel(const MatrixView& matrix, std::int64_t k0, std::int64_t rows, std::int64_t n0,
+                int columns, int width, Element storage, std::byte* panel) {
+  const auto size = static_cast<std::int64_t>(element_size(storage));
+  alignas(64) float tile[kTileRows * kWidest];
+  for (std::int64_t r = 0; r < rows; r += kTileRows) {
+    const std::int64_t part = std::min(kTileRows, rows - r);
+    std::byte* out = panel + r * width * size;
+    if (storage == Element::f32) {
+      load_tile(matrix, k0 + r, part, n0, columns, width, reinterpret_cast<float*>(out));
+      continue;
+    }
+    load_tile(matrix, k0 + r, part, n0, columns, width, tile);
+    if (storage == Element::f16) {
+      convert_serial(Element::f32, tile, Element::f16, out, part * width);
+    } else {
+      store_bf16_pairs(tile, part, width, out);
+    }
+  }
+}
+
+PackedWeights PackedWeights::pack(std::span<const MatrixView> matrices, Element storage) {
+  if (matrices.empty()) throw std::invalid_argument("no matrix to pack");
+  if (storage != Element::f32 && storage != Element::f16 && storage != Element::bf16) {
+    throw std::invalid_argument("weights are packed as f32, f16 or bf16");
+  }
+  PackedWeights packed;
+  packed.k_ = matrices[0].rows;
+  packed.storage_ = storage;
+  packed.panel_ = matmul_panel_width();
+  for (const MatrixView& matrix : matrices) {
+    if (matrix.rows != packed.k_) {
+      throw std::invalid_argument("matrices packed side by side differ in rows");
+    }
+    packed.n_ += matrix.cols;
+  }
+  const int width = packed.panel_;
+  const std::int64_t k = packed.k_;
+  const std::int64_t panels = (packed.n_ + width - 1) / width;
+  const std::int64_t bytes = panel_bytes(k, storage, width);
+  packed.buffer_ = AlignedBuffer(static_cast<std::size_t>(panels * bytes));
+  std::byte* out = packed.buffer_.data();
+  const std::int64_t row_bytes = width * static_cast<std::int64_t>(element_size(storage));
+
+  // Groups of panels by blocks of rows: source rows are read in runs of whole pages.
+  constexpr std::int64_t kGroup = 8;
+  const std::int64_t groups = (panels + kGroup - 1) / kGroup;
+  const std::int64_t depth = (k + kTileRows - 1) / kTileRows;
+  const std::int64_t grain = std::max<std::int64_t>(1, 65536 / (kTileRows * width * kGroup));
+  parallel_for(groups * depth, grain, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t item = begin; item < end; ++item) {
+      const std::int64_t k0 = item % depth * kTileRows;
+      const std::int64_t rows = std::min(kTileRows, k - k0);
+      const std::int64_t first = item / depth * kGroup;
+      for (std::int64_t panel = first; panel < std::min(panels, first + kGroup); ++panel) {
+        std::byte* target = out + panel * bytes + k0 * row_bytes;
+        std::int64_t n0 = panel * width;
+        // The matrix that this panel begins in; a panel that straddles matrices is put together.
+        std::size_t m = 0;
+        while (n0 >= matrices[m].cols) n0 -= matrices[m++].cols;
+        const auto columns =
+            static_cast<int>(std::min<std::int64_t>(width, packed.n_ - panel * width));
+        if (n0 + columns <= matrices[m].cols) {
+          pack_panel(matrices[m], k0, rows, n0, columns, width, storage, target);
+          continue;
+        }
+        alignas(64) float tile[kTileRows * kWidest];
+        for (int done = 0; done < columns;) {
+          while (n0 >= matrices[m].cols) {
+            n0 -= matrices[m++].cols;
+          }
+          const auto part =
+              static_cast<int>(std::min<std::int64_t>(columns - done, matrices[m].cols - n0));
+          alignas(64) float piece[kTileRows * kWidest];
+          load_tile(matrices[m], k0, rows, n0, part, width, piece);
+          for (std::int64_t r = 0; r < rows; ++r) {
+            std::copy_n(piece + r * width, part, tile + r * width + done);
+          }
+          done += part;
+          n0 += part;
+        }
+        const MatrixView whole{tile, Element::f32, rows, columns, width, 1};
+        pack_panel(whole, 0, rows, 0, columns, width, storage, target);
+      }
+    }
+  });
+  return packed;
+}
+
+void PackedWeights::gather_columns(std::span<const std::int64_t> indices, float* out) const {
+  const std::int64_t bytes = panel_bytes(k_, storage_, panel_);
+  const auto count = static_cast<std::int64_t>(indices.size());
+  parallel_for(count, std::max<std::int64_t>(1, 4000 / (k_ + 1)),
+               [&](std::int64_t begin, std::int64_t end) {
+                 for (std::int64_t i = begin; i < end; ++i) {
+                   const std::int64_t column = indices[static_cast<std::size_t>(i)];
+                   const std::byte* panel = buffer_.data() + column / panel_ * bytes;
+                   const std::int64_t lane = column % panel_;
+                   float* row = out + i * k_;
+                   if (storage_ == Element::bf16) {
+                     const auto* pairs = reinterpret_cast<const BFloat16*>(panel);
+                     for (std::int64_t k = 0; k < k_; ++k) {
+                       row[k] = to_float(pairs[(k / 2 * panel_ + lane) * 2 + k % 2]);
+                     }
+                   } else {
+                     const auto size = static_cast<std::int64_t>(element_size(storage_));
+                     load_floats(storage_, panel + lane * size, panel_, row, k_);
+                   }
+                 }
+               });
+}
+
+}  // namespace concord::cpu
+#endif
