@@ -10,6 +10,7 @@
 #include "backends/session.h"
 #include "graph/error.h"
 #include "importer/importer.h"
+#include "parity/conformance.h"
 #include "parity/spool.h"
 #include "parity/worker.h"
 #include "parity/worker_json.h"
@@ -185,6 +186,16 @@ class Child {
     return {{"steps", list}};
   }
 
+  static json folder(const json& command) {
+    const WorkerJob job = job_from_json(command.at("job"));
+    const FolderResult result = check_folder(job.model, job.spec, job);
+    return {{"passed", result.passed},
+            {"native", result.native},
+            {"op", result.op},
+            {"cause", result.cause},
+            {"unsupported", result.unsupported}};
+  }
+
   json memory() const {
     WorkerMemory memory;
     memory.peak_bytes = high_water_mark();
@@ -195,6 +206,7 @@ class Child {
   json serve(const json& command) {
     const auto name = command.at("command").get<std::string>();
     if (name == "start") return start(command);
+    if (name == "folder") return folder(command);
     if (!session_) throw Error(ErrorKind::failed, "internal: the worker has no model");
     if (name == "run") return run(command);
     if (name == "burst") return burst(command);

@@ -1,0 +1,175 @@
+#include "parity/worker_process.h"
+
+#include <chrono>
+#include <cstring>
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <nlohmann/json.hpp>
+#include <poll.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "graph/error.h"
+#include "parity/worker.h"
+#include "parity/worker_json.h"
+
+namespace concord::parity {
+namespace {
+
+using nlohmann::json;
+
+// The `concord` program: this one, or the one that belongs to the library (for tests and programs
+// that use the library).
+std::filesystem::path program() {
+  std::error_code ignored;
+  const auto self = std::filesystem::read_symlink("/proc/self/exe", ignored);
+  if (self.filename() == "concord") return self;
+  Dl_info info{};
+  if (dladdr(reinterpret_cast<const void*>(&worker_main), &info) != 0 && info.dli_fname) {
+    const auto folder = std::filesystem::canonical(info.dli_fname, ignored).parent_path();
+    for (const auto& candidate : {folder / "concord", folder / ".." / "bin" / "concord"}) {
+      if (std::filesystem::exists(candidate)) return candidate;
+    }
+  }
+  throw Error(ErrorKind::failed,
+              "the program 'concord', which runs each backend in a process of "
+              "its own, is not beside libconcord.so",
+              "install Concord again");
+}
+
+std::string signal_text(int status) {
+  if (WIFSIGNALED(status)) {
+    const int number = WTERMSIG(status);
+    return "crashed with signal " + std::to_string(number) + " (" + strsignal(number) + ")";
+  }
+  return "ended with exit code " + std::to_string(WEXITSTATUS(status));
+}
+
+}  // namespace
+
+WorkerProcess::WorkerProcess(std::string label, double timeout_s)
+    : label_(std::move(label)), timeout_s_(timeout_s) {
+  try {
+    spawn();
+  } catch (...) {
+    stop();
+    throw;
+  }
+}
+
+WorkerProcess::~WorkerProcess() {
+  stop();
+}
+
+json WorkerProcess::ask(const json& command) {
+  send(command);
+  return receive();
+}
+
+void WorkerProcess::spawn() {
+  std::string folder = (std::filesystem::temp_directory_path() / "concord-XXXXXX").string();
+  if (mkdtemp(folder.data()) == nullptr) {
+    throw Error(ErrorKind::failed,
+                "cannot make a folder for spooled tensors in " +
+                    std::filesystem::temp_directory_path().string(),
+                "free some space, or set TMPDIR to_ a folder that can be written");
+  }
+  spool_ = folder;
+  const std::string path = program().string();
+  int in[2];
+  int out[2];
+  if (pipe2(in, O_CLOEXEC) != 0 || pipe2(out, O_CLOEXEC) != 0) {
+    throw Error(ErrorKind::failed, std::string("cannot make a pipe: ") + std::strerror(errno));
+  }
+  const pid_t parent = getpid();
+  pid_ = fork();
+  if (pid_ < 0) {
+    throw Error(ErrorKind::failed, std::string("cannot start a worker: ") + std::strerror(errno));
+  }
+  if (pid_ == 0) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent) _exit(1);
+    dup2(in[0], STDIN_FILENO);
+    dup2(out[1], STDOUT_FILENO);
+    execl(path.c_str(), path.c_str(), "worker", static_cast<char*>(nullptr));
+    _exit(127);
+  }
+  close(in[0]);
+  close(out[1]);
+  to_ = in[1];
+  from_ = out[0];
+}
+
+void WorkerProcess::send(const json& command) {
+  const std::string text = command.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
+  // A worker that is gone answers with a signal otherwise.
+  struct sigaction ignore {};
+  struct sigaction before {};
+  ignore.sa_handler = SIG_IGN;
+  sigaction(SIGPIPE, &ignore, &before);
+  std::size_t done = 0;
+  while (done < text.size()) {
+    const ssize_t n = write(to_, text.data() + done, text.size() - done);
+    if (n <= 0) break;
+    done += static_cast<std::size_t>(n);
+  }
+  sigaction(SIGPIPE, &before, nullptr);
+  if (done < text.size()) died();
+}
+
+json WorkerProcess::receive() {
+  const auto deadline =
+      std::chrono::steady_clock::now() + std::chrono::duration<double>(timeout_s_);
+  while (true) {
+    if (const std::size_t end = buffer_.find('\n'); end != std::string::npos) {
+      const json answer = json::parse(buffer_.substr(0, end));
+      buffer_.erase(0, end + 1);
+      if (answer.contains("error")) throw_from_json(answer);
+      return answer;
+    }
+    const double left =
+        std::chrono::duration<double, std::milli>(deadline - std::chrono::steady_clock::now())
+            .count();
+    pollfd wait{from_, POLLIN, 0};
+    const int ready_count = left > 0 ? poll(&wait, 1, static_cast<int>(std::min(left, 1e9))) : 0;
+    if (ready_count < 0 && errno == EINTR) continue;
+    if (ready_count <= 0) {
+      stop();
+      throw Error(ErrorKind::failed,
+                  label_ + ": no answer in " + std::to_string(static_cast<int>(timeout_s_)) + " s",
+                  "the device or its driver may hang; try a smaller input");
+    }
+    char chunk[65536];
+    const ssize_t n = read(from_, chunk, sizeof chunk);
+    if (n <= 0) died();
+    buffer_.append(chunk, static_cast<std::size_t>(n));
+  }
+}
+
+void WorkerProcess::died() {
+  int status = 0;
+  const bool known = pid_ > 0 && waitpid(pid_, &status, 0) == pid_;
+  pid_ = -1;
+  throw Error(ErrorKind::failed,
+              label_ + ": the worker " + (known ? signal_text(status) : "has gone"),
+              "run `concord run` on this backend to_ see what its driver says");
+}
+
+void WorkerProcess::stop() {
+  if (to_ >= 0) close(to_);
+  if (from_ >= 0) close(from_);
+  to_ = from_ = -1;
+  if (pid_ > 0) {
+    kill(pid_, SIGKILL);
+    waitpid(pid_, nullptr, 0);
+    pid_ = -1;
+  }
+  std::error_code ignored;
+  if (!spool_.empty()) std::filesystem::remove_all(spool_, ignored);
+  spool_.clear();
+}
+
+}  // namespace concord::parity
