@@ -1,0 +1,146 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "graph/dim.h"
+#include "graph/error.h"
+#include "parity/metrics.h"
+#include "parity/performance.h"
+#include "parity/worker.h"
+
+namespace concord::parity {
+
+// Of an output; the order is that of severity.
+enum class Verdict : std::uint8_t {
+  agrees,
+  diverged,
+  non_finite,
+  shape,
+  type,
+  unsupported,
+  failed
+};
+std::string_view to_string(Verdict verdict);  // "agrees", "non-finite", …
+
+enum class StepVerdict : std::uint8_t { within_budget, branched, over_budget, non_finite };
+std::string_view to_string(StepVerdict verdict);  // "within budget", …
+
+struct OutputReport {
+  std::string name;
+  DataType dtype = DataType::undefined;
+  Shape shape;
+  Verdict verdict = Verdict::agrees;
+  Metrics metrics;
+  // What the verdict rests on: the rms of the noise that honest rounding makes in this output (rule
+  // 7 of the budget); nullopt where tolerances or exactness decide.
+  std::optional<double> expected_rms;
+  std::string note;  // one sentence where the verdict needs it: "has shape [1, 2], expected [1, 3]"
+};
+
+// What one step of a plan did with the inputs that it was given.
+struct StepReport {
+  BodyPath path;
+  int node = -1;
+  std::string op;                    // core operator
+  std::string name;                  // ONNX name of the (first) imported node
+  std::vector<std::string> members;  // imported nodes fused into it, by name or operator
+  std::string backend;
+  std::string kernel;
+  StepPrecision precision;
+  std::vector<std::string> inputs;  // "float32[1, 16, 64]"
+  std::vector<std::string> outputs;
+  bool judged = false;  // false: it was not tapped or the oracle cannot run it alone
+  StepVerdict verdict = StepVerdict::within_budget;
+  double worst_budget = 0;  // largest |error| / B over the elements
+  double max_abs = 0;
+  double max_ulp = 0;
+  std::int64_t over = 0;                 // elements over budget
+  Metrics::Worst worst;                  // the element with the largest |error| / B
+  std::string worst_index;               // "[0, 3, 17]"
+  std::vector<double> around;            // the backend's values about the worst element
+  std::vector<double> around_reference;  // the oracle's
+  double flops = 0;
+  double bytes = 0;
+  double ms = 0;
+};
+
+struct ParticipantReport {
+  std::string spec;  // "expected" for a data set's own outputs
+  std::string backend;
+  DeviceInfo device;
+  std::string version;
+  std::string precision;
+  Verdict verdict = Verdict::agrees;
+  std::string error;  // why it failed or is unsupported
+  std::string hint;
+  ErrorKind error_kind = ErrorKind::failed;
+  std::vector<OutputReport> outputs;
+  std::vector<StepReport> steps;  // empty without --per-step
+  std::vector<WorkerFallback> fallbacks;
+  std::optional<bool> taps_changed_outputs;  // the observer effect; asked for with --per-step
+  std::optional<int> repeats_that_differ;    // of --repeat N
+  int repeats = 0;
+  std::optional<Performance> performance;
+};
+
+struct CaseReport {
+  std::string label;
+  std::string data;  // "generated, seed 0" or the data set's folder
+  Bindings dims;
+  std::string reference;  // "float64 oracle" or a spec
+  std::vector<ParticipantReport> participants;
+};
+
+struct ModelReport {
+  std::string path;
+  std::string sha256;
+  std::map<std::string, std::int64_t> opsets;
+  std::string producer;
+  std::vector<CaseReport> cases;
+  std::string error;  // the model could not be read; no cases then
+  std::string hint;
+  ErrorKind error_kind = ErrorKind::invalid;
+  Verdict verdict() const;
+};
+
+struct Machine {
+  std::string processor;
+  int cores = 0;  // that the process may use
+  std::int64_t memory_bytes = 0;
+  std::string system;
+};
+Machine this_machine();
+
+struct Report {
+  std::string version;  // of Concord
+  std::string date;     // ISO 8601, UTC
+  Machine machine;
+  std::vector<ModelReport> models;
+  std::vector<std::string> skipped;  // backends that do not start here, with the reason
+
+  Verdict verdict() const;
+  int exit_code() const;
+};
+
+Verdict worst(Verdict a, Verdict b);
+// The first judged step over budget or non-finite, or null.
+const StepReport* first_fault(const ParticipantReport& participant);
+
+// --- writers
+// ---------------------------------------------------------------------------------------
+struct TextOptions {
+  bool per_step = false;
+  bool verbose = false;
+  bool colour = false;
+};
+std::string to_text(const Report& report, const TextOptions& options);  // ≤ 100 columns
+std::string to_json_text(const Report& report);  // as parity/report.schema.json says
+std::string to_html(const Report& report);       // one file, no network
+std::string to_junit(const Report& report);      // one case per output and spec
+std::string to_markdown(const Report& report);   // fits a CI step summary
+
+}  // namespace concord::parity
