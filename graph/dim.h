@@ -19,6 +19,9 @@ using Bindings = std::map<std::string, std::int64_t>;
 // comparison and selection). Kept in canonical form: sums of products of atoms with integer
 // coefficients, so that equal expressions compare equal. An immutable value, cheap to copy.
 //
+// Symbols stand for extents: whole numbers from 0 to 2^48; simplification relies on it. Integer
+// arithmetic wraps as that of int64 tensors does.
+//
 // A symbol whose name begins with '?' is *dynamic*: it stands for an extent that only a run can
 // tell (NonZero) and is bound when the producing node has run.
 class Dim {
@@ -44,13 +47,16 @@ class Dim {
   // Whether it has outgrown what is worth following (hostile shape arithmetic can double an
   // expression with each node); inference then makes a dynamic extent of it.
   bool too_complex() const;
+  // Bounds that hold whatever the symbols are (extents from 0 to 2^48); nullopt: none known.
+  std::optional<std::int64_t> lower_bound() const;
+  std::optional<std::int64_t> upper_bound() const;
 
   friend Dim operator+(const Dim& a, const Dim& b);
   friend Dim operator-(const Dim& a, const Dim& b);
   friend Dim operator*(const Dim& a, const Dim& b);
   friend Dim operator-(const Dim& a) { return Dim(0) - a; }
   friend bool operator==(const Dim& a, const Dim& b);
-  friend bool operator<(const Dim& a, const Dim& b) { return a.to_string() < b.to_string(); }
+  friend bool operator<(const Dim& a, const Dim& b);  // some total order
 
   // Rounds toward minus infinity / plus infinity / zero (ONNX integer Div truncates).
   static Dim floor_div(const Dim& a, const Dim& b);
@@ -71,9 +77,8 @@ class Dim {
   static std::optional<Dim> exact_div(const Dim& a, const Dim& b);
 
  private:
-  struct Expression;  // dim.cpp
+  struct Expression;  // dim_expression.h
   explicit Dim(std::shared_ptr<const Expression> e) : expression_(std::move(e)) {}
-  static Dim function(int kind, std::vector<Dim> args);
   friend struct DimAccess;
 
   std::int64_t value_ = 0;
