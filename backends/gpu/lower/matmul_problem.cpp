@@ -1,0 +1,111 @@
+#include "backends/gpu/lower/matmul_problem.h"
+
+#include <algorithm>
+
+#include "backends/gpu/convert.h"
+#include "backends/gpu/kernels/matmul.h"
+#include "backends/gpu/lower/strides.h"
+#include "graph/error.h"
+
+namespace concord::gpu {
+namespace {
+
+struct Choice {
+  std::string kernel;
+  std::int64_t rows = 0;  // results per workgroup
+  std::int64_t columns = 0;
+};
+
+bool even(const Shape& strides) {
+  return std::ranges::all_of(strides, [](std::int64_t stride) { return stride % 2 == 0; });
+}
+
+// Whether a's and b's values can be loaded two at a time (matmul_wave_i64.slang).
+bool loads_pairs(const MatmulProblem& p) {
+  if (p.a_column != 1 || p.k % 2 != 0 || p.a_row % 2 != 0) return false;
+  if (!even(p.a_batch) || !even(p.b_batch)) return false;
+  if (p.a.offset % 8 != 0 || p.b.offset % 8 != 0) return false;
+  if (p.b_column == 1) return p.n % 2 == 0 && p.b_row % 2 == 0;
+  return p.b_row == 1 && p.b_column % 2 == 0;
+}
+
+// On a CPU driver every load costs the same, so that kernels differ in how many products they make
+// of one; subgroups exchange values almost for free.
+Choice choose_for_cpu(const MatmulProblem& p, const DeviceProperties& device) {
+  if (!device.abilities.subgroups || device.subgroup_size < 8) return {"matmul_direct_", 8, 64};
+  if (!device.abilities.i64 || !loads_pairs(p)) {
+    return p.m > 2 ? Choice{"matmul_wave16_", 16, 32} : Choice{"matmul_wave2_", 2, 32};
+  }
+  const std::string layout = p.b_column == 1 ? "_pairs_" : "_pairs_transposed_";
+  if (p.m <= 2) return {"matmul_wave2x64" + layout, 2, 64};
+  if (p.n <= 32) return {"matmul_wave16x32" + layout, 16, 32};
+  return {"matmul_wave16x64" + layout, 16, 64};
+}
+
+Choice choose_for_gpu(const MatmulProblem& p, std::int64_t batches) {
+  if (p.m <= 4) {
+    return p.b_row == 1 ? Choice{"matmul_gemv_transposed_", 1, 8} : Choice{"matmul_gemv_", 1, 32};
+  }
+  // The largest tile that still gives a GPU's many processors something to do.
+  constexpr std::int64_t kEnoughGroups = 128;
+  for (const std::int64_t tile : {128, 64}) {
+    const std::int64_t groups = ((p.m + tile - 1) / tile) * ((p.n + tile - 1) / tile) * batches;
+    if (groups >= kEnoughGroups) return {"matmul_tile" + std::to_string(tile) + "_", tile, tile};
+  }
+  return {"matmul_tile32_", 32, 32};
+}
+
+}  // namespace
+
+std::optional<std::int32_t> fused_activation(std::string_view function) {
+  constexpr std::string_view kFunctions[] = {"",     "relu", "gelu_erf", "gelu_tanh",
+                                             "silu", "tanh", "sigmoid"};
+  const auto* const at = std::ranges::find(kFunctions, function);
+  if (at == std::end(kFunctions)) return std::nullopt;
+  return static_cast<std::int32_t>(at - std::begin(kFunctions));
+}
+
+std::optional<std::string> why_no_matmul(const Query& query, DataType storage) {
+  if (storage == DataType::undefined) return std::nullopt;
+  if (storage == DataType::i32) return "there is no matrix product of integers";
+  return query.need_kernel(std::string("matmul_direct_") + type_suffix(storage));
+}
+
+void emit_matmul(NodeLowering& node, const MatmulProblem& p) {
+  const Shape strides[] = {p.a_batch, p.b_batch, p.c_batch};
+  const Walk walk = make_walk(p.batch, strides, 3);
+  if (walk.count == 0 || p.m == 0 || p.n == 0) return;
+  using Params = kernels::MatmulParams;
+  Params params{node.read(p.a), node.read(p.b), node.write(p.c), node.read(p.bias),
+                node.read(p.residual)};
+  params.m = to_i32(p.m);
+  params.n = to_i32(p.n);
+  params.k = to_i32(p.k);
+  params.a_row = to_i32(p.a_row);
+  params.a_column = to_i32(p.a_column);
+  params.b_row = to_i32(p.b_row);
+  params.b_column = to_i32(p.b_column);
+  params.c_row = to_i32(p.c_row);
+  params.batch1 = walk.extents[4];
+  params.batch2 = walk.extents[5];
+  set_ints(params, &Params::a_batch0, std::span(walk.strides[0]).subspan(3));
+  set_ints(params, &Params::b_batch0, std::span(walk.strides[1]).subspan(3));
+  set_ints(params, &Params::c_batch0, std::span(walk.strides[2]).subspan(3));
+  params.bias_per_row = p.bias_per_row ? 1 : 0;
+  params.activation = p.activation;
+  params.alpha = p.alpha;
+  const DeviceProperties& device = node.properties();
+  const Choice choice =
+      device.is_cpu_driver ? choose_for_cpu(p, device) : choose_for_gpu(p, walk.count);
+  const auto groups = [](std::int64_t extent, std::int64_t tile) {
+    return static_cast<std::uint32_t>((extent + tile - 1) / tile);
+  };
+  node.dispatch(node.kernel<Params>(choice.kernel + type_suffix(p.c.dtype)),
+                {groups(p.n, choice.columns), groups(p.m, choice.rows),
+                 static_cast<std::uint32_t>(walk.count)},
+                params);
+  node.add_flops(2.0 * static_cast<double>(p.m) * static_cast<double>(p.n) *
+                 static_cast<double>(p.k) * static_cast<double>(walk.count));
+}
+
+}  // namespace concord::gpu

@@ -1,0 +1,36 @@
+#pragma once
+
+// For tests of lowerings: one node on a real device.
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "graph/attributes.h"
+#include "graph/graph.h"
+#include "graph/tensor.h"
+
+namespace concord::gpu {
+
+struct NodeCase {
+  std::string op;
+  graph::Attributes attrs;
+  std::vector<Tensor> inputs;  // undefined: omitted
+  std::vector<bool> constant;  // which inputs are constants of the graph
+  std::vector<DataType> outputs{DataType::f32};
+  bool symbolic = false;  // extents of inputs are symbols bound when planning
+};
+
+// Infers, compiles and runs it twice, through replay; fails the test if the two differ or if a run
+// with taps does.
+std::vector<Tensor> run_node(const NodeCase& test);
+
+// Why the backend refuses it; empty if it does not.
+std::string refusal(const NodeCase& test);
+
+Tensor floats(Shape shape, const std::vector<float>& values);
+Tensor ints(Shape shape, const std::vector<std::int64_t>& values);
+// Values between −1 and 1.
+Tensor random_floats(Shape shape, unsigned seed);
+
+}  // namespace concord::gpu
