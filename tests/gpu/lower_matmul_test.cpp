@@ -136,7 +136,7 @@ INSTANTIATE_TEST_SUITE_P(
         MatmulCase{
             "other_activation", {6, 8}, {8, 10}, {6, 10}, false, false, {10}, {6, 10}, "softsign"},
         MatmulCase{"empty_batch", {0, 6, 8}, {8, 10}, {0, 6, 10}, false, false, kNone, kNone}),
-    [](const auto& info) { return info.param.name; });
+    [](const auto& one) { return one.param.name; });
 
 }  // namespace
 }  // namespace concord::gpu

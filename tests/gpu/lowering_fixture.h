@@ -16,8 +16,8 @@ struct NodeCase {
   std::string op;
   graph::Attributes attrs;
   std::vector<Tensor> inputs;  // undefined: omitted
-  std::vector<bool> constant;  // which inputs are constants of the graph
-  std::vector<DataType> outputs{DataType::f32};
+  std::vector<bool> constant = {};  // which inputs are constants of the graph
+  std::vector<DataType> outputs = {DataType::f32};
   bool symbolic = false;  // extents of inputs are symbols bound when planning
 };
 
