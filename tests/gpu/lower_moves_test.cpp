@@ -27,13 +27,23 @@ std::vector<Tensor> expected(const NodeCase& test) {
   return host::run(graph, graph.node(id), test.inputs, {});
 }
 
+std::string listed(const Tensor& tensor) {
+  std::string text;
+  for (std::int64_t i = 0; i < std::min<std::int64_t>(tensor.count(), 30); ++i) {
+    text += (i == 0 ? "" : " ") + std::to_string(tensor.at_double(i));
+  }
+  return text;
+}
+
 void check(NodeCase test) {
   const std::vector<Tensor> wanted = expected(test);
   const std::vector<Tensor> got = run_node(test);
   ASSERT_EQ(got.size(), wanted.size());
   for (std::size_t i = 0; i < got.size(); ++i) {
     EXPECT_EQ(got[i].shape(), wanted[i].shape());
-    EXPECT_TRUE(identical(got[i], wanted[i])) << test.op << " output " << i;
+    EXPECT_TRUE(identical(got[i], wanted[i]))
+        << test.op << " output " << i << ": " << to_string(got[i].dtype()) << " " << listed(got[i])
+        << " instead of " << to_string(wanted[i].dtype()) << " " << listed(wanted[i]);
   }
 }
 
@@ -214,6 +224,61 @@ TEST(LowerMoves, integer_functions) {
   }
   for (const char* fn : {"neg", "abs", "sign"}) {
     check({"unary", {{"fn", fn}, {"alpha", 0.0}, {"beta", 0.0}}, {a}, {}, {DataType::i64}});
+  }
+}
+
+// The host does no arithmetic on floats: sums and products are checked on integers there.
+TEST(LowerMoves, scatter_nd) {
+  for (const char* reduction : {"none", "max", "min"}) {
+    const graph::Attributes attrs{{"reduction", reduction}};
+    check({"scatter_nd",
+           attrs,
+           {floats({4}, {1, 2, 3, 4}), ints({2, 1}, {3, -3}), floats({2}, {7, 0.5F})}});
+  }
+  for (const char* reduction : {"none", "add", "mul", "max", "min"}) {
+    const graph::Attributes attrs{{"reduction", reduction}};
+    check({"scatter_nd",
+           attrs,
+           {ints({3, 2}, {1, 2, 3, 4, 5, 6}), ints({2, 1}, {2, 0}), ints({2, 2}, {7, 5, 3, 2})},
+           {},
+           {DataType::i64}});
+    check({"scatter_nd",
+           attrs,
+           {ints({2, 2}, {1, 2, 3, 4}), ints({1, 2}, {1, 0}), ints({1}, {9})},
+           {},
+           {DataType::i64}});
+  }
+}
+
+TEST(LowerMoves, scatter_elements) {
+  for (const char* reduction : {"none", "add", "mul", "max", "min"}) {
+    for (std::int64_t axis = 0; axis < 2; ++axis) {
+      const graph::Attributes attrs{{"axis", axis}, {"reduction", reduction}};
+      check({"scatter_elements",
+             attrs,
+             {ints({3, 3}, {1, 2, 3, 4, 5, 6, 7, 8, 9}), ints({2, 2}, {0, 2, 1, -3}),
+              ints({2, 2}, {5, 2, 3, 11})},
+             {},
+             {DataType::i64}});
+    }
+  }
+}
+
+TEST(LowerMoves, scatter_adds_floats) {
+  const std::vector<Tensor> y =
+      run_node({"scatter_nd",
+                {{"reduction", "add"}},
+                {floats({3}, {1, 2, 3}), ints({3, 1}, {1, 1, 2}), floats({3}, {0.25F, 0.5F, 4})}});
+  EXPECT_TRUE(identical(y.at(0), floats({3}, {1, 2.75F, 7})));
+}
+
+TEST(LowerMoves, one_hot) {
+  const Tensor indices = ints({2, 2}, {0, 2, -1, 7});
+  for (std::int64_t axis = 0; axis < 3; ++axis) {
+    check({"one_hot",
+           {{"axis", axis}},
+           {indices, ints({}, {3}), floats({2}, {-1, 5})},
+           {false, true}});
   }
 }
 
