@@ -44,6 +44,17 @@ std::string fallback_table(const std::vector<Fallback>& fallbacks) {
 
 }  // namespace
 
+std::shared_ptr<const Graph> optimise_for(std::shared_ptr<const Graph> imported,
+                                          const BackendSpec& spec,
+                                          const std::set<std::string>& disabled_passes) {
+  if (spec.backend == "reference") return imported;
+  graph::PassOptions passes;
+  passes.fusion = spec.fusion;
+  passes.disabled = disabled_passes;
+  passes.evaluator = reference::fold;
+  return std::make_shared<const Graph>(graph::optimise(*imported, passes));
+}
+
 struct Session::State {
   BackendSpec spec;
   SessionOptions options;
@@ -64,15 +75,9 @@ struct Session::State {
 Compiled Session::State::compile(std::shared_ptr<const Graph> imported) const {
   Compiled result;
   result.imported = std::move(imported);
-  if (context->backend->is_interpreter()) {
-    result.optimised = result.imported;
-  } else {
-    graph::PassOptions passes;
-    passes.fusion = spec.fusion;
-    passes.disabled = options.disabled_passes;
-    passes.evaluator = reference::fold;
-    result.optimised = std::make_shared<const Graph>(graph::optimise(*result.imported, passes));
-  }
+  result.optimised = context->backend->is_interpreter()
+                         ? result.imported
+                         : optimise_for(result.imported, spec, options.disabled_passes);
   result.executor = std::make_unique<Executor>(result.optimised, context);
   return result;
 }

@@ -45,7 +45,14 @@ struct RunOptions {
   std::vector<std::pair<int, int>> path;      // of the body that runs, see SessionStep
 };
 
-// A model on a backend. Copyable handle; run() may be called by many threads at once.
+// The optimised copy that a session on this spec makes: the imported graph itself for an
+// interpreter
+// (`spec.backend` "reference").
+std::shared_ptr<const graph::Graph> optimise_for(std::shared_ptr<const graph::Graph> imported,
+                                                 const BackendSpec& spec,
+                                                 const std::set<std::string>& disabled_passes);
+
+// A model on a backend. Movable; run() may be called by many threads at once.
 class Session {
  public:
   // Optimises a copy of `imported`, splits it into parts by backend, compiles them.

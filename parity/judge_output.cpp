@@ -1,0 +1,91 @@
+#include <cmath>
+#include <limits>
+
+#include "parity/judge.h"
+
+namespace concord::parity {
+namespace {
+
+constexpr double kNoiseFactor = 4;
+
+double smallest_normal(DataType dtype) {
+  switch (dtype) {
+    case DataType::f16:
+      return 0x1p-14;
+    case DataType::f64:
+      return std::numeric_limits<double>::min();
+    default:
+      return std::numeric_limits<float>::min();
+  }
+}
+
+bool within(const Tensor& actual, const Tensor& reference, const Tolerance& tolerance) {
+  for (std::int64_t i = 0; i < actual.count(); ++i) {
+    const double a = actual.at_double(i);
+    const double r = reference.at_double(i);
+    if (!std::isfinite(a) || !std::isfinite(r)) continue;  // judged before
+    if (!(std::abs(a - r) <= tolerance.atol + tolerance.rtol * std::abs(r))) return false;
+  }
+  return true;
+}
+
+std::string number(double v) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.3g", v);
+  return text;
+}
+
+}  // namespace
+
+OutputReport judge_output(const std::string& name, const Tensor& actual, DataType declared,
+                          const Tensor& reference, double noise_rms,
+                          const std::optional<Tolerance>& tolerance) {
+  OutputReport report;
+  report.name = name;
+  report.dtype = actual.dtype();
+  report.shape = actual.shape();
+  if (actual.dtype() != declared) {
+    report.verdict = Verdict::type;
+    report.note = "is " + std::string(to_string(actual.dtype())) + ", expected " +
+                  std::string(to_string(declared));
+    return report;
+  }
+  if (actual.shape() != reference.shape()) {
+    report.verdict = Verdict::shape;
+    report.note =
+        "has shape " + to_string(actual.shape()) + ", expected " + to_string(reference.shape());
+    return report;
+  }
+  report.metrics = compare(actual, reference);
+  const Metrics& m = report.metrics;
+  if (!is_float(declared)) {
+    if (m.mismatched > 0) {
+      report.verdict = Verdict::diverged;
+      report.note =
+          std::to_string(m.mismatched) + " of " + std::to_string(m.count) + " elements differ";
+    }
+    return report;
+  }
+  if (m.mismatched > 0) {
+    report.verdict = Verdict::non_finite;
+    report.note = std::to_string(m.mismatched) + " elements are NaN or infinite on one side only";
+    return report;
+  }
+  if (tolerance) {
+    if (!within(actual, reference, *tolerance)) {
+      report.verdict = Verdict::diverged;
+      report.note = "outside atol " + number(tolerance->atol) + ", rtol " + number(tolerance->rtol);
+    }
+    return report;
+  }
+  report.expected_rms = noise_rms;
+  if (!(m.rms_error <= kNoiseFactor * noise_rms + smallest_normal(declared))) {
+    report.verdict = Verdict::diverged;
+    report.note = noise_rms > 0 ? "its rms error is " + number(m.rms_error / noise_rms) +
+                                      " times what rounding explains"
+                                : "no rounding is expected, but the values differ";
+  }
+  return report;
+}
+
+}  // namespace concord::parity
