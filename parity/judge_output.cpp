@@ -52,8 +52,8 @@ OutputReport judge_output(const std::string& name, const Tensor& actual, DataTyp
   }
   if (actual.shape() != reference.shape()) {
     report.verdict = Verdict::shape;
-    report.note =
-        "has shape " + to_string(actual.shape()) + ", expected " + to_string(reference.shape());
+    report.note = "has shape " + concord::to_string(actual.shape()) + ", expected " +
+                  concord::to_string(reference.shape());
     return report;
   }
   report.metrics = compare(actual, reference);

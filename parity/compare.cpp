@@ -1,0 +1,194 @@
+#include "parity/compare.h"
+
+#include <algorithm>
+
+#include "backends/session.h"
+#include "parity/oracle_pass.h"
+
+namespace concord::parity {
+namespace {
+
+using graph::Graph;
+
+// A spec with its process, through all cases.
+struct Participant {
+  BackendSpec spec;
+  std::unique_ptr<Worker> worker;
+  std::shared_ptr<const Graph> optimised;
+  std::optional<Error> failed;
+};
+
+class Comparison {
+ public:
+  Comparison(const std::shared_ptr<const Graph>& imported, const WorkerJob& job,
+             const CompareOptions& options)
+      : imported_(imported), job_(job), options_(options) {
+    for (const BackendSpec& spec : options.specs) participants_.push_back(start(spec));
+    if (options.reference) reference_ = start(*options.reference);
+  }
+
+  CaseReport compare(const CompareCase& one) {
+    CaseReport report;
+    report.label = one.label;
+    report.data = one.data;
+    report.dims = one.dims;
+    report.reference = options_.reference ? options_.reference->text : "float64 oracle";
+    OraclePass oracle(imported_, one.inputs,
+                      [this](double fraction) { progress("float64 oracle", fraction); });
+    const std::vector<Tensor> wanted =
+        reference_ ? reference_->worker->run(one.inputs, false).outputs : oracle.outputs();
+    if (!one.expected.empty()) report.participants.push_back(expected(one, oracle, wanted));
+    std::vector<std::size_t> alive;
+    for (Participant& participant : participants_) {
+      progress(participant.spec.text, 0);
+      report.participants.push_back(run(participant, one, oracle, wanted));
+      if (report.participants.back().performance) alive.push_back(report.participants.size() - 1);
+    }
+    if (options_.measure) measure_all(report, alive);
+    return report;
+  }
+
+ private:
+  Participant start(const BackendSpec& spec) const {
+    Participant participant;
+    participant.spec = spec;
+    WorkerJob job = job_;
+    job.spec = spec.text;
+    participant.worker = std::make_unique<Worker>(job);
+    return participant;
+  }
+
+  void progress(const std::string& what, double fraction) const {
+    if (options_.progress) options_.progress(what, fraction);
+  }
+
+  std::optional<Tolerance> tolerance_of(const std::string& output) const {
+    const auto it = options_.tolerances.find(output);
+    return it != options_.tolerances.end() ? std::optional(it->second) : options_.tolerance;
+  }
+
+  void judge_outputs(const std::vector<Tensor>& outputs, const std::vector<Tensor>& wanted,
+                     const std::vector<double>& noise, ParticipantReport& report) const {
+    for (std::size_t i = 0; i < imported_->outputs.size(); ++i) {
+      const graph::Value& value = imported_->value(imported_->outputs[i]);
+      if (i >= outputs.size() || !outputs[i].defined()) continue;  // a data set may leave some out
+      report.outputs.push_back(judge_output(value.name, outputs[i], value.dtype, wanted.at(i),
+                                            noise.at(i), tolerance_of(value.name)));
+      report.verdict = worst(report.verdict, report.outputs.back().verdict);
+    }
+  }
+
+  // The data set's own outputs: somebody's run of the same model, at the precision it asks for.
+  ParticipantReport expected(const CompareCase& one, OraclePass& oracle,
+                             const std::vector<Tensor>& wanted) const {
+    ParticipantReport report;
+    report.spec = "expected";
+    report.device.name = "outputs in the data set";
+    report.precision = "model";
+    std::vector<Tensor> outputs;
+    for (const graph::ValueId id : imported_->outputs) {
+      const auto it = one.expected.find(imported_->value(id).name);
+      outputs.push_back(it != one.expected.end() ? it->second : Tensor());
+    }
+    judge_outputs(outputs, wanted, oracle.noise(*imported_, {}), report);
+    return report;
+  }
+
+  ParticipantReport run(Participant& participant, const CompareCase& one, OraclePass& oracle,
+                        const std::vector<Tensor>& wanted) const {
+    ParticipantReport report;
+    report.spec = participant.spec.text;
+    report.backend = participant.spec.backend;
+    report.precision = to_string(participant.spec.options.precision);
+    try {
+      if (participant.failed) throw Error(*participant.failed);
+      run_worker(participant, one, oracle, wanted, report);
+    } catch (const Error& error) {
+      report.verdict =
+          error.kind() == ErrorKind::unsupported ? Verdict::unsupported : Verdict::failed;
+      report.error = error.what();
+      report.hint = error.hint();
+      report.error_kind = error.kind();
+      report.performance.reset();
+      participant.failed = error;
+    }
+    return report;
+  }
+
+  void run_worker(Participant& participant, const CompareCase& one, OraclePass& oracle,
+                  const std::vector<Tensor>& wanted, ParticipantReport& report) const {
+    Worker& worker = *participant.worker;
+    const WorkerReady& ready = worker.ready();
+    report.backend = ready.backend;
+    report.device = ready.device;
+    report.version = ready.version;
+    report.fallbacks = ready.fallbacks;
+    const WorkerRun first = worker.run(one.inputs, false);
+    Performance performance;
+    performance.spec = participant.spec.text;
+    performance.load_ms = ready.load_ms;
+    performance.compile_ms = ready.compile_ms;
+    performance.plan_ms = first.plan_ms;
+    performance.first_run_ms = first.run_ms;
+    report.performance = performance;
+    const std::vector<WorkerStep> steps = worker.steps(options_.per_step ? 0.3 : 0.0);
+    if (!participant.optimised) {
+      participant.optimised = optimise_for(imported_, participant.spec, job_.disabled_passes);
+    }
+    judge_outputs(first.outputs, wanted, oracle.noise(*participant.optimised, steps), report);
+    if (options_.per_step) {
+      const WorkerRun tapped = worker.run(one.inputs, true);
+      report.taps_changed_outputs = !same(tapped.outputs, first.outputs);
+      report.steps =
+          judge_steps(*imported_, *participant.optimised, steps, tapped.taps, one.inputs);
+    }
+    if (options_.repeat > 0) {
+      int differ = 0;
+      for (int i = 0; i < options_.repeat; ++i) {
+        progress(participant.spec.text + " again", static_cast<double>(i) / options_.repeat);
+        differ += same(worker.run(one.inputs, false).outputs, first.outputs) ? 0 : 1;
+      }
+      report.repeats = options_.repeat;
+      report.repeats_that_differ = differ;
+    }
+  }
+
+  static bool same(const std::vector<Tensor>& a, const std::vector<Tensor>& b) {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(), identical);
+  }
+
+  // Participants take turns; those that failed have none.
+  void measure_all(CaseReport& report, const std::vector<std::size_t>& alive) {
+    std::vector<Worker*> workers;
+    std::vector<Performance> results;
+    const std::size_t first = report.participants.size() - participants_.size();
+    for (const std::size_t index : alive) {
+      workers.push_back(participants_[index - first].worker.get());
+      results.push_back(*report.participants[index].performance);
+    }
+    progress("measuring", 0);
+    measure(workers, options_.measuring, results);
+    for (std::size_t i = 0; i < alive.size(); ++i) {
+      report.participants[alive[i]].performance = results[i];
+    }
+  }
+
+  std::shared_ptr<const Graph> imported_;
+  WorkerJob job_;
+  const CompareOptions& options_;
+  std::vector<Participant> participants_;
+  std::optional<Participant> reference_;
+};
+
+}  // namespace
+
+std::vector<CaseReport> compare_model(const std::shared_ptr<const Graph>& imported,
+                                      const WorkerJob& job, const std::vector<CompareCase>& cases,
+                                      const CompareOptions& options) {
+  Comparison comparison(imported, job, options);
+  std::vector<CaseReport> reports;
+  for (const CompareCase& one : cases) reports.push_back(comparison.compare(one));
+  return reports;
+}
+
+}  // namespace concord::parity

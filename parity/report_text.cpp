@@ -1,0 +1,254 @@
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+#include "parity/report.h"
+
+namespace concord::parity {
+namespace {
+
+constexpr std::size_t kWidth = 100;
+
+std::string format(const char* pattern, double v) {
+  char text[48];
+  std::snprintf(text, sizeof text, pattern, v);
+  return text;
+}
+
+std::string number(double v) {
+  if (std::isinf(v)) return v > 0 ? "inf" : "-inf";
+  if (v != 0 && (std::abs(v) < 1e-3 || std::abs(v) >= 1e5)) return format("%.2e", v);
+  return format("%.4g", v);
+}
+
+std::string milliseconds(double ms) {
+  return format(ms < 10 ? "%.3f" : ms < 100 ? "%.2f" : "%.1f", ms);
+}
+
+std::string cut(const std::string& text, std::size_t width) {
+  return text.size() <= width ? text : text.substr(0, width - 3) + "...";
+}
+
+// Lines of words, no longer than the page, indented after the first.
+std::string wrap(const std::string& text, std::size_t indent) {
+  std::string result;
+  std::string line;
+  std::size_t start = 0;
+  const std::string margin(indent, ' ');
+  while (start < text.size()) {
+    const std::size_t end = std::min(text.find(' ', start), text.size());
+    const std::string word = text.substr(start, end - start);
+    if (!line.empty() && line.size() + 1 + word.size() + indent > kWidth) {
+      result += line + "\n" + margin;
+      line.clear();
+    }
+    line += (line.empty() ? "" : " ") + word;
+    start = end + 1;
+  }
+  return result + line;
+}
+
+// Columns as wide as their widest cell, the first ones left, numbers right.
+class Table {
+ public:
+  Table(std::vector<std::string> heads, std::size_t left) : left_(left) { add(std::move(heads)); }
+  void add(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
+  std::string text(std::size_t indent) const {
+    std::vector<std::size_t> widths;
+    for (const auto& row : rows_) {
+      widths.resize(std::max(widths.size(), row.size()));
+      for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+    }
+    std::string result;
+    for (const auto& row : rows_) {
+      std::string line(indent, ' ');
+      for (std::size_t i = 0; i < row.size(); ++i) {
+        const std::string space(widths[i] - row[i].size(), ' ');
+        line += (i ? "  " : "") + (i < left_ ? row[i] + space : space + row[i]);
+      }
+      line.erase(line.find_last_not_of(' ') + 1);
+      result += line + "\n";
+    }
+    return result;
+  }
+
+ private:
+  std::size_t left_;
+  std::vector<std::vector<std::string>> rows_;
+};
+
+class Writer {
+ public:
+  Writer(const Report& report, const TextOptions& options) : report_(report), options_(options) {}
+
+  std::string write() {
+    for (const std::string& line : report_.skipped) out_ += wrap("skipped " + line, 2) + "\n";
+    for (const ModelReport& model : report_.models) write_model(model);
+    out_ += headline();
+    return std::move(out_);
+  }
+
+ private:
+  std::string paint(const std::string& text, Verdict verdict) const {
+    if (!options_.colour) return text;
+    return (verdict == Verdict::agrees ? "\033[32m" : "\033[31m") + text + "\033[0m";
+  }
+
+  void write_model(const ModelReport& model) {
+    out_ += "\n" + model.path + "\n";
+    if (!model.error.empty()) {
+      out_ += "  " + wrap("cannot be compared: " + model.error, 4) + "\n";
+      if (!model.hint.empty()) out_ += "  " + wrap("hint: " + model.hint, 4) + "\n";
+      return;
+    }
+    for (const CaseReport& one : model.cases) write_case(one);
+  }
+
+  void write_case(const CaseReport& one) {
+    out_ += "  " +
+            wrap(one.label + (one.data.empty() ? "" : " (" + one.data + ")") + ", against the " +
+                     one.reference,
+                 4) +
+            "\n";
+    for (const ParticipantReport& p : one.participants) write_participant(p);
+    write_outputs(one);
+    write_performance(one);
+    if (options_.per_step) {
+      for (const ParticipantReport& p : one.participants) write_steps(p);
+    }
+  }
+
+  void write_participant(const ParticipantReport& p) {
+    std::string line = p.spec + ": " + std::string(to_string(p.verdict));
+    if (!p.device.name.empty()) line += " (" + p.device.name + ")";
+    out_ += "    " + paint(wrap(line, 6), p.verdict) + "\n";
+    if (!p.error.empty()) out_ += "      " + wrap(p.error, 8) + "\n";
+    if (!p.hint.empty()) out_ += "      " + wrap("hint: " + p.hint, 8) + "\n";
+    for (const OutputReport& o : p.outputs) {
+      if (o.verdict == Verdict::agrees) continue;
+      out_ +=
+          "      " +
+          wrap("output '" + o.name + "': " + std::string(to_string(o.verdict)) + ", " + o.note, 8) +
+          "\n";
+    }
+    std::size_t fell = 0;
+    for (const WorkerFallback& f : p.fallbacks) fell += f.by_nature ? 0 : 1;
+    if (fell > 0) {
+      out_ += "      " + std::to_string(fell) + " node(s) ran on the CPU instead:\n";
+      std::size_t shown = 0;
+      for (const WorkerFallback& f : p.fallbacks) {
+        if (f.by_nature || (!options_.verbose && shown++ >= 3)) continue;
+        out_ += "        " + wrap(f.name + " (" + f.op + "): " + f.reason, 10) + "\n";
+      }
+    }
+    if (p.repeats_that_differ) {
+      out_ += "      " + std::to_string(*p.repeats_that_differ) + " of " +
+              std::to_string(p.repeats) + " repeated runs differ in some bit\n";
+    }
+    if (p.taps_changed_outputs.value_or(false)) {
+      out_ += "      watching its steps changed its outputs: they are not those of production\n";
+    }
+  }
+
+  void write_outputs(const CaseReport& one) {
+    Table table({"output", "by", "max abs", "max ulp", "SNR dB", "rms error", "expected"}, 2);
+    bool any = false;
+    for (const ParticipantReport& p : one.participants) {
+      for (const OutputReport& o : p.outputs) {
+        if (o.verdict == Verdict::shape || o.verdict == Verdict::type) continue;
+        any = true;
+        table.add({cut(o.name, 28), cut(p.spec, 24), number(o.metrics.max_abs),
+                   is_float(o.dtype) ? number(o.metrics.max_ulp) : "-",
+                   is_float(o.dtype) ? number(o.metrics.snr_db) : "-",
+                   is_float(o.dtype) ? number(o.metrics.rms_error) : "-",
+                   o.expected_rms ? number(*o.expected_rms) : "-"});
+      }
+    }
+    if (any) out_ += table.text(4);
+  }
+
+  void write_performance(const CaseReport& one) {
+    Table table({"ms", "median", "p90", "load", "compile", "plan", "first run", "peak MB"}, 1);
+    bool any = false;
+    for (const ParticipantReport& p : one.participants) {
+      if (!p.performance || p.performance->times.empty()) continue;
+      any = true;
+      const Performance& f = *p.performance;
+      table.add({cut(p.spec, 30), milliseconds(f.latency.median), milliseconds(f.latency.p90),
+                 milliseconds(f.load_ms), milliseconds(f.compile_ms), milliseconds(f.plan_ms),
+                 milliseconds(f.first_run_ms),
+                 format("%.0f", static_cast<double>(f.memory.peak_bytes) / 1e6)});
+    }
+    if (any) out_ += table.text(4);
+  }
+
+  void write_steps(const ParticipantReport& p) {
+    if (p.steps.empty()) return;
+    std::size_t judged = 0;
+    std::size_t over = 0;
+    for (const StepReport& step : p.steps) {
+      judged += step.judged ? 1 : 0;
+      over += step.judged && step.verdict != StepVerdict::within_budget ? 1 : 0;
+    }
+    out_ += "    " + p.spec + ": " + std::to_string(p.steps.size()) + " steps, " +
+            std::to_string(judged) + " judged, " + std::to_string(over) + " not within budget\n";
+    if (const StepReport* fault = first_fault(p)) write_fault(*fault);
+    if (!options_.verbose) return;
+    Table table({"step", "kernel", "verdict", "error / budget", "ms"}, 3);
+    for (const StepReport& step : p.steps) {
+      table.add({cut(step.name.empty() ? step.op : step.name, 40), cut(step.kernel, 24),
+                 step.judged ? std::string(to_string(step.verdict)) : "-",
+                 step.judged ? number(step.worst_budget) : "-", milliseconds(step.ms)});
+    }
+    out_ += table.text(6);
+  }
+
+  void write_fault(const StepReport& step) {
+    std::string text =
+        "first step not within budget: " + step.op + " '" + step.name + "', kernel " + step.kernel +
+        ", in " + std::string(to_string(step.precision.operand)) + ": " +
+        std::string(to_string(step.verdict)) + ", error " + number(step.worst_budget) +
+        " budgets at element " + step.worst_index + " (" + number(step.worst.value) + " for " +
+        number(step.worst.reference) + "), " + std::to_string(step.over) + " elements over";
+    out_ += "      " + wrap(text, 8) + "\n";
+    if (step.members.size() > 1) {
+      std::string members = "it stands for";
+      for (const std::string& member : step.members) members += " " + member;
+      out_ += "        " + wrap(members, 10) + "\n";
+    }
+  }
+
+  std::string headline() const {
+    std::size_t cases = 0;
+    std::size_t participants = 0;
+    std::size_t bad = 0;
+    for (const ModelReport& model : report_.models) {
+      bad += model.error.empty() ? 0 : 1;
+      for (const CaseReport& one : model.cases) {
+        ++cases;
+        for (const ParticipantReport& p : one.participants) {
+          ++participants;
+          bad += p.verdict == Verdict::agrees ? 0 : 1;
+        }
+      }
+    }
+    const std::string scope = std::to_string(report_.models.size()) + " model(s), " +
+                              std::to_string(cases) + " case(s), " + std::to_string(participants) +
+                              " comparison(s)";
+    const std::string text = bad == 0 ? "All agree: " + scope + ".\n"
+                                      : std::to_string(bad) + " do not agree: " + scope + ".\n";
+    return "\n" + paint(text, bad == 0 ? Verdict::agrees : Verdict::diverged);
+  }
+
+  const Report& report_;
+  const TextOptions& options_;
+  std::string out_;
+};
+
+}  // namespace
+
+std::string to_text(const Report& report, const TextOptions& options) {
+  return Writer(report, options).write();
+}
+
+}  // namespace concord::parity

@@ -1,0 +1,151 @@
+#include <chrono>
+#include <ctime>
+#include <iostream>
+
+#include <CLI/CLI.hpp>
+#include <unistd.h>
+
+#include "backends/build_id.h"
+#include "commands.h"
+#include "graph/error.h"
+#include "importer/importer.h"
+#include "parity/compare.h"
+#include "parity/conformance.h"
+#include "parity/report.h"
+
+namespace concord::tools {
+namespace {
+
+struct Options {
+  std::vector<std::string> models;
+  std::string backends;
+  std::string reference;
+  std::optional<double> atol;
+  std::optional<double> rtol;
+  int repeat = 0;
+  bool per_step = false;
+  double seconds = 1.0;
+  InputOptions inputs;
+};
+
+std::string now_text() {
+  const std::time_t now = std::time(nullptr);
+  char text[32];
+  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", std::gmtime(&now));
+  return text;
+}
+
+// The models that the words mean: files, model folders, and folders of model folders.
+std::vector<std::filesystem::path> models_of(const std::vector<std::string>& words) {
+  std::vector<std::filesystem::path> models;
+  for (const std::string& word : words) {
+    if (std::filesystem::is_directory(word)) {
+      for (auto& folder : parity::model_folders(word)) models.push_back(std::move(folder));
+    } else {
+      models.emplace_back(word);
+    }
+  }
+  return models;
+}
+
+parity::ModelReport compare(const std::filesystem::path& path, const Options& options,
+                            const CommonOptions& common, const parity::CompareOptions& compare) {
+  parity::ModelReport report;
+  report.path = path.string();
+  try {
+    const importer::Imported model = importer::load(path, common.import_options());
+    report.sha256 = importer::sha256_of_file(model.info.path);
+    report.producer = model.info.producer;
+    for (const importer::OpsetImport& opset : model.info.opsets) {
+      report.opsets[opset.domain.empty() ? "ai.onnx" : opset.domain] = opset.version;
+    }
+    std::vector<parity::CompareCase> cases;
+    for (InputCase& one : input_cases(path, *model.graph, options.inputs, true)) {
+      const std::string data =
+          one.generated ? "generated, seed " + std::to_string(options.inputs.seed) : "";
+      cases.push_back({one.label, data, one.dims, std::move(one.inputs), std::move(one.expected)});
+    }
+    report.cases = parity::compare_model(model.graph, common.job(path, ""), cases, compare);
+  } catch (const Error& error) {
+    report.error = error.what();
+    report.hint = error.hint();
+    report.error_kind = error.kind();
+  }
+  return report;
+}
+
+int run(const Options& options, const CommonOptions& common) {
+  parity::Report report;
+  report.version = CONCORD_VERSION;
+  report.date = now_text();
+  report.machine = parity::this_machine();
+  parity::CompareOptions compare_options;
+  compare_options.specs = chosen_backends(options.backends, common, report.skipped);
+  if (compare_options.specs.empty()) {
+    throw Error(ErrorKind::failed, "no backend starts here", "see concord devices");
+  }
+  if (!options.reference.empty()) {
+    compare_options.reference = common.spec(parse_spec(options.reference));
+  }
+  if (options.atol || options.rtol) {
+    compare_options.tolerance =
+        parity::Tolerance{options.atol.value_or(0), options.rtol.value_or(0)};
+  }
+  compare_options.per_step = options.per_step;
+  compare_options.repeat = options.repeat;
+  compare_options.measure = options.seconds > 0;
+  compare_options.measuring.seconds = options.seconds;
+  const bool progress = isatty(STDERR_FILENO) != 0 && !common.quiet;
+  for (const std::filesystem::path& path : models_of(options.models)) {
+    if (progress) {
+      compare_options.progress = [&path](const std::string& what, double fraction) {
+        std::cerr << "\r\033[K" << path.filename().string() << ": " << what << " "
+                  << static_cast<int>(fraction * 100) << "%" << std::flush;
+      };
+    }
+    report.models.push_back(compare(path, options, common, compare_options));
+    if (progress) std::cerr << "\r\033[K";
+  }
+  parity::TextOptions text;
+  text.per_step = options.per_step;
+  text.verbose = common.verbose;
+  text.colour = isatty(STDOUT_FILENO) != 0;
+  std::cout << parity::to_text(report, text);
+  return report.exit_code();
+}
+
+}  // namespace
+
+void add_parity(CLI::App& app, CommonOptions& common, int& exit) {
+  CLI::App* command =
+      app.add_subcommand("parity", "Whether backends agree on a model, and what each costs");
+  auto options = std::make_shared<Options>();
+  command
+      ->add_option("MODEL", options->models,
+                   ".onnx files, model folders, or folders of model folders")
+      ->required();
+  command->add_option("--backends", options->backends, "Default: all that start here")
+      ->type_name("SPEC[,SPEC]");
+  command->add_option("--reference", options->reference, "Compare with this instead of the oracle")
+      ->type_name("SPEC");
+  command->add_flag("--per-step", options->per_step, "Also judge each step by its own inputs");
+  command->add_option("--repeat", options->repeat, "Run N times more and compare bit by bit")
+      ->check(CLI::Range(1, 100000))
+      ->type_name("N");
+  command->add_option("--atol", options->atol, "Absolute tolerance, instead of the budget")
+      ->check(CLI::NonNegativeNumber)
+      ->type_name("A");
+  command->add_option("--rtol", options->rtol, "Relative tolerance, instead of the budget")
+      ->check(CLI::NonNegativeNumber)
+      ->type_name("R");
+  command
+      ->add_option("--seconds", options->seconds, "Measured time per backend (default 1; 0: none)")
+      ->check(CLI::Range(0.0, 3600.0))
+      ->type_name("S");
+  add_input_options(*command, options->inputs);
+  add_common_options(*command, common);
+  command->footer("Example: concord parity model.onnx --backends cpu,vulkan --set seq=16,128");
+  command->callback([options, &common, &exit] { exit = run(*options, common); });
+}
+
+}  // namespace concord::tools
