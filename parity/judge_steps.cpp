@@ -105,11 +105,11 @@ class StepJudge {
   std::string typed(const Graph& graph, const BodyPath& path, ValueId id) const {
     if (!id.valid()) return "-";
     const graph::Value& value = graph.value(id);
-    std::string text(to_string(value.dtype));
+    std::string text(concord::to_string(value.dtype));
     const auto shape = value.shape ? evaluate(*value.shape, bindings_) : std::nullopt;
-    if (shape) return text + to_string(*shape);
+    if (shape) return text + concord::to_string(*shape);
     const auto tensor = find(graph, path, id);
-    return text + (tensor ? to_string(tensor->shape()) : "[?]");
+    return text + (tensor ? concord::to_string(tensor->shape()) : "[?]");
   }
 
   StepReport describe(const WorkerStep& step) const {

@@ -25,6 +25,7 @@ struct Options {
   int repeat = 0;
   bool per_step = false;
   double seconds = 1.0;
+  std::string json;
   InputOptions inputs;
 };
 
@@ -110,7 +111,8 @@ int run(const Options& options, const CommonOptions& common) {
   text.per_step = options.per_step;
   text.verbose = common.verbose;
   text.colour = isatty(STDOUT_FILENO) != 0;
-  std::cout << parity::to_text(report, text);
+  if (options.json != "-") std::cout << parity::to_text(report, text);
+  if (!options.json.empty()) write_report(options.json, parity::to_json_text(report));
   return report.exit_code();
 }
 
@@ -142,6 +144,7 @@ void add_parity(CLI::App& app, CommonOptions& common, int& exit) {
       ->add_option("--seconds", options->seconds, "Measured time per backend (default 1; 0: none)")
       ->check(CLI::Range(0.0, 3600.0))
       ->type_name("S");
+  command->add_option("--json", options->json, "Write JSON (- for stdout)")->type_name("FILE");
   add_input_options(*command, options->inputs);
   add_common_options(*command, common);
   command->footer("Example: concord parity model.onnx --backends cpu,vulkan --set seq=16,128");
