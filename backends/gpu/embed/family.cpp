@@ -122,7 +122,11 @@ std::string camel_case(const std::string& name, bool drop_types) {
     if (end > start) words.push_back(name.substr(start, end - start));
     start = end + 1;
   }
-  while (drop_types && words.size() > 1 && types.contains(words.back())) words.pop_back();
+  const auto is_variant = [&](const std::string& word) {
+    const bool numbered = !word.empty() && std::isdigit(static_cast<unsigned char>(word.back()));
+    return types.contains(word) || (numbered && word.starts_with("wave"));
+  };
+  while (drop_types && words.size() > 1 && is_variant(words.back())) words.pop_back();
   std::string result;
   for (std::string& word : words) {
     word[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(word[0])));

@@ -49,7 +49,7 @@ void check_offsets(const ModuleInfo& module);
 
 // Gives every kernel its parameter struct: kernels with equal parameters share one. The first
 // kernel's is called after the family ("SoftmaxParams"), others after the kernel that needs them
-// first, without its data types ("softmax_masked_f32" → "SoftmaxMaskedParams").
+// first, without data type and width ("softmax_masked_wave8_f32" → "SoftmaxMaskedParams").
 void name_structs(Family& family);
 
 std::string header_text(const Family& family);

@@ -62,7 +62,7 @@ std::string memory_struct(const std::string& name, const std::vector<Member>& me
     }
     text += "  " + member.c_type + " " + member.name;
     if (member.is_array) text += "[" + std::to_string(member.count) + "]";
-    text += member.c_type == "DevicePtr" && !member.is_array ? ";\n" : "{};\n";
+    text += "{};\n";
     checks += "static_assert(offsetof(" + name + ", " + member.name +
               ") == " + std::to_string(member.offset) + ");\n";
   }
@@ -76,7 +76,7 @@ std::string params_struct(const Family& family, const KernelInfo& kernel) {
   std::string checks;
   for (const Param& param : kernel.params) {
     text += "  " + c_type(param) + " " + param.name;
-    if (param.kind != "kPointer") text += " = 0";
+    text += param.kind == "kPointer" ? " = {}" : " = 0";
     text += ";";
     if (!param.pointee.empty()) text += "  // " + param.pointee + "*";
     text += "\n";
