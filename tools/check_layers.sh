@@ -35,7 +35,7 @@ for folder in graph importer parity tools; do
 done
 complain '#include <(cuda|cublas|vulkan|volk)' backends/cpu "backends/cpu/ may not see GPU headers"
 for folder in graph importer backends parity tools tests; do
-  complain '#pragma omp' $folder "#pragma omp stands in parallel_for only" '/parallel_for\.(cpp|h):'
+  complain '#pragma omp' $folder "#pragma omp stands in the CPU kernels' parallel.cpp only" '^backends/cpu/kernels/parallel\.cpp:'
 done
 
 [ $failures -eq 0 ] || exit 1
