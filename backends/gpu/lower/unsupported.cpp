@@ -19,7 +19,6 @@ void refuse(NodeLowering& node) {
                           refuse};
 
 CONCORD_GPU_UNSUPPORTED(arg_reduce, "no GPU kernel for arg_reduce yet")
-CONCORD_GPU_UNSUPPORTED(attention, "no GPU kernel for attention yet")
 CONCORD_GPU_UNSUPPORTED(conv, "no GPU kernel for conv yet")
 CONCORD_GPU_UNSUPPORTED(conv_transpose, "no GPU kernel for conv_transpose yet")
 CONCORD_GPU_UNSUPPORTED(cum_sum, "no GPU kernel for cum_sum yet")
