@@ -40,6 +40,11 @@ nlohmann::json to_json(const Performance& p) {
                            {"peak_bytes", p.memory.peak_bytes},
                            {"weight_bytes", p.memory.planned.weights},
                            {"activation_bytes", p.memory.planned.activations}};
+  if (!p.times.empty()) {
+    nlohmann::json quantiles = nlohmann::json::array();
+    for (int i = 0; i <= 20; ++i) quantiles.push_back(quantile(p.times, i / 20.0));
+    result["quantiles_ms"] = std::move(quantiles);
+  }
   if (p.steps.empty()) return result;
   nlohmann::json steps = nlohmann::json::array();
   for (const WorkerStep& step : p.steps) {

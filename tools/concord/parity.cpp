@@ -26,6 +26,9 @@ struct Options {
   bool per_step = false;
   double seconds = 1.0;
   std::string json;
+  std::string html;
+  std::string junit;
+  std::string markdown;
   InputOptions inputs;
 };
 
@@ -113,6 +116,9 @@ int run(const Options& options, const CommonOptions& common) {
   text.colour = isatty(STDOUT_FILENO) != 0;
   if (options.json != "-") std::cout << parity::to_text(report, text);
   if (!options.json.empty()) write_report(options.json, parity::to_json_text(report));
+  if (!options.html.empty()) write_report(options.html, parity::to_html(report));
+  if (!options.junit.empty()) write_report(options.junit, parity::to_junit(report));
+  if (!options.markdown.empty()) write_report(options.markdown, parity::to_markdown(report));
   return report.exit_code();
 }
 
@@ -145,6 +151,11 @@ void add_parity(CLI::App& app, CommonOptions& common, int& exit) {
       ->check(CLI::Range(0.0, 3600.0))
       ->type_name("S");
   command->add_option("--json", options->json, "Write JSON (- for stdout)")->type_name("FILE");
+  command->add_option("--html", options->html, "Write one HTML file with charts")
+      ->type_name("FILE");
+  command->add_option("--junit", options->junit, "Write JUnit XML")->type_name("FILE");
+  command->add_option("--markdown", options->markdown, "Write a table for a CI step summary")
+      ->type_name("FILE");
   add_input_options(*command, options->inputs);
   add_common_options(*command, common);
   command->footer("Example: concord parity model.onnx --backends cpu,vulkan --set seq=16,128");
