@@ -1,68 +1,13 @@
 #include <algorithm>
-
-#include "backends/cpu/kernels/cast_internal.h"
-#include "backends/cpu/kernels/matmul_internal.h"
-#include "backends/cpu/kernels/parallel.h"
-
-#undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "backends/cpu/kernels/matmul_pack.cpp"
-#include <hwy/foreach_target.h>
-// After foreach_target.h.
-#include <hwy/highway.h>
-
-HWY_BEFORE_NAMESPACE();
-namespace concord::cpu {
-namespace HWY_NAMESPACE {
-namespace hn = hwy::HWY_NAMESPACE;
-
-// dst[j][i] = src[i][j] for i < rows, j < columns; strides in elements.
-void transpose_f32(const float* src, std::int64_t src_stride, std::int64_t rows,
-                   std::int64_t columns, float* dst, std::int64_t dst_stride) {
-  std::int64_t i = 0;
-#if HWY_TARGET != HWY_SCALAR
-  const hn::CappedTag<float, 4> d;
-  const hn::RepartitionToWide<decltype(d)> wide;
-  for (; i + 4 <= rows; i += 4) {
-    const float* row = src + i * src_stride;
-    std::int64_t j = 0;
-    for (; j + 4 <= columns; j += 4) {
-      const auto a = hn::LoadU(d, row + j);
-      const auto b = hn::LoadU(d, row + src_stride + j);
-      const auto c = hn::LoadU(d, row + 2 * src_stride + j);
-      const auto e = hn::LoadU(d, row + 3 * src_stride + j);
-      const auto ab_low = hn::BitCast(wide, hn::InterleaveLower(d, a, b));
-      const auto ab_high = hn::BitCast(wide, hn::InterleaveUpper(d, a, b));
-      const auto ce_low = hn::BitCast(wide, hn::InterleaveLower(d, c, e));
-      const auto ce_high = hn::BitCast(wide, hn::InterleaveUpper(d, c, e));
-      float* out = dst + j * dst_stride + i;
-      hn::StoreU(hn::BitCast(d, hn::InterleaveLower(wide, ab_low, ce_low)), d, out);
-      hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(wide, ab_low, ce_low)), d, out + dst_stride);
-      hn::StoreU(hn::BitCast(d, hn::InterleaveLower(wide, ab_high, ce_high)), d,
-                 out + 2 * dst_stride);
-      hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(wide, ab_high, ce_high)), d,
-                 out + 3 * dst_stride);
-    }
-    for (; j < columns; ++j) {
-      for (std::int64_t x = 0; x < 4; ++x) dst[j * dst_stride + i + x] = row[x * src_stride + j];
-    }
-  }
-#endif
-  for (; i < rows; ++i) {
-    for (std::int64_t j = 0; j < columns; ++j) dst[j * dst_stride + i] = src[i * src_stride + j];
-  }
-}
-
-}  // namespace HWY_NAMESPACE
-}  // namespace concord::cpu
-HWY_AFTER_NAMESPACE();
-
-#if HWY_ONCE
 #include <cstring>
 #include <stdexcept>
 
-namespace concord::cpu {
+#include "backends/cpu/kernels/cast_internal.h"
+#include "backends/cpu/kernels/copy_internal.h"
+#include "backends/cpu/kernels/matmul_internal.h"
+#include "backends/cpu/kernels/parallel.h"
 
-HWY_EXPORT(transpose_f32);
+namespace concord::cpu {
 
 namespace {
 
@@ -78,15 +23,16 @@ void load_tile(const MatrixView& m, std::int64_t k0, std::int64_t rows, std::int
       static_cast<const std::byte*>(m.data) + (k0 * m.row_stride + n0 * m.col_stride) * size;
   if (m.col_stride != 1 && m.row_stride == 1) {
     if (m.type == Element::f32) {
-      HWY_DYNAMIC_DISPATCH(transpose_f32)
-      (reinterpret_cast<const float*>(base), m.col_stride, columns, rows, tile, width);
+      transpose_words(reinterpret_cast<const std::uint32_t*>(base), m.col_stride, columns, rows,
+                      reinterpret_cast<std::uint32_t*>(tile), width);
     } else {
       alignas(64) float lines[kWidest * kTileRows];
       for (int c = 0; c < columns; ++c) {
         convert_serial(m.type, base + c * m.col_stride * size, Element::f32, lines + c * kTileRows,
                        rows);
       }
-      HWY_DYNAMIC_DISPATCH(transpose_f32)(lines, kTileRows, columns, rows, tile, width);
+      transpose_words(reinterpret_cast<const std::uint32_t*>(lines), kTileRows, columns, rows,
+                      reinterpret_cast<std::uint32_t*>(tile), width);
     }
   } else {
     for (std::int64_t r = 0; r < rows; ++r) {
@@ -231,4 +177,3 @@ void PackedWeights::gather_columns(std::span<const std::int64_t> indices, float*
 }
 
 }  // namespace concord::cpu
-#endif
