@@ -192,7 +192,7 @@ TEST_P(Threads, GroupNormMatchesPlainLoops) {
   const Buffer gamma_buffer = upload(gamma);
   const Buffer beta_buffer = upload(beta);
   const Buffer out = upload(std::vector<float>(x.size()));
-  launch<kernels::NormGroupWave8Params>(
+  launch<kernels::NormGroupParams>(
       with_threads("norm_group"), rows_of_groups(rows),
       {in.ptr, gamma_buffer.ptr, beta_buffer.ptr, out.ptr, rows, columns, groups, channels, 1e-5f});
   const std::vector<float> y = download<float>(out, x.size());
