@@ -1,0 +1,96 @@
+#include "graph/passes/simplify.h"
+
+// Exporters flatten batch axes before a product with one weight and unfold them behind it, and
+// elementwise work may stand between. Moved behind the work, the reshapes meet and vanish.
+namespace concord::graph {
+namespace {
+
+// A reshape of the leading axes only: the last one stays.
+const Node* leading_reshape(const Rewriter& rw, ValueId id) {
+  const Node* reshape = rw.producer(id, OpKind::reshape);
+  if (reshape == nullptr || reshape->inputs.size() != 1) return nullptr;
+  const auto& from = rw.value(reshape->input(0)).shape;
+  const auto& to = rw.value(id).shape;
+  if (!from || !to || from->empty() || to->empty()) return nullptr;
+  return from->back() == to->back() ? reshape : nullptr;
+}
+
+// The node's value is the reshape of what the moved node, with `from` as operand `at`, computes.
+bool move_behind(Rewriter& rw, NodeId id, std::size_t at, ValueId from) {
+  const Node origin = rw.node(id);
+  const auto shape = rw.value(origin.output()).shape;
+  if (!shape) return false;
+  std::vector<ValueId> inputs = origin.inputs;
+  inputs[at] = from;
+  const ValueId moved = rw.insert(origin.op, std::move(inputs), origin.attrs, origin, id);
+  if (const auto& equals = rw.value(origin.output()).equals; equals && equals->perm.empty()) {
+    rw.graph().value(moved).equals = Equivalence{equals->imported, {}, true};
+  }
+  Node reshape;
+  reshape.op = OpKind::reshape;
+  reshape.inputs = {moved};
+  reshape.attrs = Attributes{{"shape", *shape}, {"allow_zero", std::int64_t{1}}};
+  rw.replace(id, std::move(reshape), {});
+  return true;
+}
+
+bool move_product(Rewriter& rw, NodeId id) {
+  const Node& node = rw.node(id);
+  const Node* reshape = leading_reshape(rw, node.input(0));
+  if (reshape == nullptr || node.attrs.integer("trans_a", 0) != 0 || node.has_input(3))
+    return false;
+  const ValueId from = reshape->input(0);
+  if (rank_of(rw.graph(), node.input(0)) != 2 || rank_of(rw.graph(), node.input(1)) != 2 ||
+      *rank_of(rw.graph(), from) <= 2) {
+    return false;
+  }
+  if (node.has_input(2)) {
+    const auto& bias = rw.value(node.input(2)).shape;
+    if (!bias || (bias->size() > 1 && !(*bias)[bias->size() - 2].is_constant(1))) return false;
+  }
+  return move_behind(rw, id, 0, from);
+}
+
+bool move_unary(Rewriter& rw, NodeId id) {
+  const Node& node = rw.node(id);
+  const Node* reshape = leading_reshape(rw, node.input(0));
+  // Only where it comes from a product, lest reshapes wander for nothing.
+  if (reshape == nullptr || !rw.single_use(node.input(0))) return false;
+  if (rw.producer(reshape->input(0), OpKind::matmul) == nullptr) return false;
+  return move_behind(rw, id, 0, reshape->input(0));
+}
+
+bool move_binary(Rewriter& rw, NodeId id) {
+  const Node& node = rw.node(id);
+  for (const std::size_t at : {std::size_t{0}, std::size_t{1}}) {
+    const ValueId other = node.input(1 - at);
+    const Node* reshape = leading_reshape(rw, node.input(at));
+    if (reshape == nullptr || !rw.single_use(node.input(at)) || !rw.value(other).is_constant()) {
+      continue;
+    }
+    if (rw.producer(reshape->input(0), OpKind::matmul) == nullptr) continue;
+    const auto& shape = rw.value(other).shape;
+    if (!shape || shape->size() > 1 || !same_shape(rw.graph(), node.input(at), node.output())) {
+      continue;
+    }
+    return move_behind(rw, id, at, reshape->input(0));
+  }
+  return false;
+}
+
+}  // namespace
+
+bool simplify_matmul(Rewriter& rw, NodeId id) {
+  switch (rw.node(id).op) {
+    case OpKind::matmul:
+      return move_product(rw, id);
+    case OpKind::unary:
+      return move_unary(rw, id);
+    case OpKind::binary:
+      return move_binary(rw, id);
+    default:
+      return false;
+  }
+}
+
+}  // namespace concord::graph
