@@ -18,12 +18,10 @@ void refuse(NodeLowering& node) {
   const Lowering gpu_##op{[](const Query&) -> std::optional<std::string> { return reason; }, \
                           refuse};
 
-CONCORD_GPU_UNSUPPORTED(conv, "no GPU kernel for conv yet")
 CONCORD_GPU_UNSUPPORTED(conv_transpose, "no GPU kernel for conv_transpose yet")
 CONCORD_GPU_UNSUPPORTED(dequantize, "no GPU kernel for dequantize yet")
 CONCORD_GPU_UNSUPPORTED(dynamic_quantize, "no GPU kernel for dynamic_quantize yet")
 CONCORD_GPU_UNSUPPORTED(einsum, "no GPU kernel for einsum yet")
-CONCORD_GPU_UNSUPPORTED(eye_like, "no GPU kernel for eye_like yet")
 CONCORD_GPU_UNSUPPORTED(gru, "no GPU kernel for gru yet")
 CONCORD_GPU_UNSUPPORTED(if_then_else, "no GPU kernel for if_then_else yet")
 CONCORD_GPU_UNSUPPORTED(loop, "no GPU kernel for loop yet")
