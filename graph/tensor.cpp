@@ -40,7 +40,7 @@ class StringStorage final : public Storage {
 
 std::uint64_t raw_bits(const Tensor& tensor, std::int64_t index) {
   const int width = bits(tensor.dtype());
-  const std::byte* p = tensor.data();
+  const std::byte* p = tensor.in_place();
   if (width < 8) {
     const std::int64_t bit = index * width;
     const auto byte = std::to_integer<unsigned>(p[bit / 8]);
@@ -202,7 +202,7 @@ Tensor Tensor::clone() const {
     std::span<std::string> to = result.mutable_strings();
     for (std::size_t i = 0; i < from.size(); ++i) to[i] = from[i];
   } else if (bytes() > 0) {
-    std::memcpy(result.mutable_data(), data(), static_cast<std::size_t>(bytes()));
+    std::memcpy(result.mutable_data(), in_place(), static_cast<std::size_t>(bytes()));
   }
   return result;
 }
@@ -220,7 +220,7 @@ bool identical(const Tensor& a, const Tensor& b) {
     return true;
   }
   return a.bytes() == 0 ||
-         std::memcmp(a.data(), b.data(), static_cast<std::size_t>(a.bytes())) == 0;
+         std::memcmp(a.in_place(), b.in_place(), static_cast<std::size_t>(a.bytes())) == 0;
 }
 
 }  // namespace concord

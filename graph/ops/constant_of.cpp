@@ -5,7 +5,7 @@ namespace {
 
 void infer_op(Graph& graph, NodeId id) {
   Inference in(graph, id);
-  const Tensor& value = in.attrs().tensor("value");
+  const Tensor value = in.attrs().tensor("value");  // absorbing moves the attributes
   if (value.count() != 1) mismatch("a value of one element", std::to_string(value.count()));
   if (in.has(0)) {
     in.require_integer(0);
