@@ -13,8 +13,8 @@
 
 // Tensors in files: ONNX's TensorProto (.pb), NumPy's .npy and .npz. Every reader throws
 // Error(invalid) naming the file and what is wrong with it; every writer writes beside the target
-// and renames, so that there is never half a file, and throws Error(failed) if the system refuses
-// (disk full).
+// and renames, so that there is never half a file, and throws Error(failed) if the machine refuses
+// (disk full), Error(usage) if the path cannot be written.
 namespace concord::importer {
 
 struct NamedTensor {
@@ -40,15 +40,15 @@ void write_npz(const std::filesystem::path& path, const std::map<std::string, Te
 // "test_data_set_0", … of a model folder, in numerical order.
 std::vector<std::filesystem::path> data_sets(const std::filesystem::path& folder);
 
-// A folder with input_N.pb (and output_N.pb) in the order of the graph's inputs, or NAME.npy,
-// NAME.pb, or one .npz. Inputs come back by name; outputs that the folder does not have are left
-// out. Types are made to fit the graph's (see read_npy). Throws Error(invalid) if a file belongs to
-// no input, or the number of files does not fit.
+// A .npz file, or a folder with input_N.pb (and output_N.pb) in the order of the graph's inputs, or
+// NAME.npy, NAME.pb, or one .npz. Inputs come back by name; outputs that the folder does not have
+// are left out. Types are made to fit the graph's (see read_npy). Throws Error(invalid) if a file
+// belongs to no input, or the number of files does not fit.
 struct DataSet {
   std::map<std::string, Tensor> inputs;
   std::map<std::string, Tensor> outputs;
 };
-DataSet read_data_set(const std::filesystem::path& folder, const graph::Graph& graph);
+DataSet read_data_set(const std::filesystem::path& path, const graph::Graph& graph);
 
 // Outputs only: a folder of output_N.pb or NAME.npy, or a .npz file, for the `expected`
 // participant.
