@@ -59,8 +59,9 @@ class Folder {
         return;
       }
     }
-    if (view(id, inputs) || becomes_attribute(rw_, node)) return;
-    if (!options_.evaluator) return;
+    if (view(id, inputs) || !options_.evaluator) return;
+    const bool attributes = options_.fusion && !options_.disabled.contains("fuse_matmul");
+    if (attributes && becomes_attribute(rw_, node)) return;
     std::int64_t added = 0;
     for (const ValueId output : node.outputs) {
       if (!output.valid()) continue;
