@@ -20,24 +20,36 @@ struct Variant {
   bool pairs = false;         // loads 64 bits, so that k, n and strides are even
   int transposed = -1;        // whether b must be (1) or must not be (0) transposed
   int smallest_subgroup = 1;  // 8: needs shuffles within 8 lanes
+  std::string epilogue = {};  // the only one it has
 };
 
-const Variant kVariants[] = {
-    {"matmul_direct_f32", 8, 64},
-    {"matmul_tile32_f32", 32, 32},
-    {"matmul_tile64_f32", 64, 64},
-    {"matmul_tile128_f32", 128, 128},
-    {"matmul_gemv_f32", 1, 32},
-    {"matmul_gemv_transposed_f32", 1, 8},
-    {"matmul_wave16_f32", 16, 32, false, -1, 8},
-    {"matmul_wave2_f32", 2, 32, false, -1, 8},
-    {"matmul_wave16x64_pairs_f32", 16, 64, true, 0, 8},
-    {"matmul_wave16x32_pairs_f32", 16, 32, true, 0, 8},
-    {"matmul_wave2x64_pairs_f32", 2, 64, true, 0, 8},
-    {"matmul_wave16x64_pairs_transposed_f32", 16, 64, true, 1, 8},
-    {"matmul_wave16x32_pairs_transposed_f32", 16, 32, true, 1, 8},
-    {"matmul_wave2x64_pairs_transposed_f32", 2, 64, true, 1, 8},
-};
+std::vector<Variant> variants() {
+  std::vector<Variant> all = {
+      {"matmul_direct", 8, 64},
+      {"matmul_tile32", 32, 32},
+      {"matmul_tile64", 64, 64},
+      {"matmul_tile128", 128, 128},
+      {"matmul_gemv", 1, 32},
+      {"matmul_gemv_transposed", 1, 8},
+      {"matmul_wave16", 16, 32, false, -1, 8},
+      {"matmul_wave16", 16, 32, false, -1, 8, "plain"},
+      {"matmul_wave2", 2, 32, false, -1, 8},
+      {"matmul_wave2", 2, 32, false, -1, 8, "plain"},
+  };
+  for (const int transposed : {0, 1}) {
+    const std::string tail = transposed == 1 ? "_pairs_transposed" : "_pairs";
+    for (const char* epilogue :
+         {"", "plain", "residual", "relu", "gelu_erf", "gelu_tanh", "silu"}) {
+      all.push_back({"matmul_wave16x64" + tail, 16, 64, true, transposed, 8, epilogue});
+    }
+    for (const char* epilogue : {"", "plain"}) {
+      all.push_back({"matmul_wave16x32" + tail, 16, 32, true, transposed, 8, epilogue});
+      all.push_back({"matmul_wave2x64" + tail, 2, 64, true, transposed, 8, epilogue});
+    }
+  }
+  for (Variant& v : all) v.name += (v.epilogue.empty() ? "" : "_" + v.epilogue) + "_f32";
+  return all;
+}
 
 struct Problem {
   int m, n, k;
@@ -197,6 +209,13 @@ TEST_P(MatmulKernel, MatchesPlainLoops) {
       p.k += p.k % 2;
       if (!p.transpose_b) p.n += p.n % 2;
     }
+    if (!v.epilogue.empty()) {
+      const std::vector<std::string> names = {"plain", "relu", "gelu_erf", "gelu_tanh", "silu"};
+      const auto at = std::find(names.begin(), names.end(), v.epilogue);
+      p.activation = at == names.end() ? 0 : static_cast<int>(at - names.begin());
+      p.residual = v.epilogue == "residual";
+      p.bias_per_row = false;
+    }
     check(v, p);
     if (HasFailure()) return;
   }
@@ -214,6 +233,7 @@ TEST_P(MatmulKernel, KeepsInfinityInItsColumn) {
   const auto a_buffer = upload(std::vector<float>(static_cast<std::size_t>(m) * k, 1.0f));
   const auto b_buffer = upload(b);
   const auto c_buffer = upload(std::vector<float>(static_cast<std::size_t>(m) * n, 7.0f));
+  const auto zeros = upload(std::vector<float>(static_cast<std::size_t>(m) * n, 0.0f));
   MatmulParams params;
   params.a = a_buffer.ptr;
   params.b = b_buffer.ptr;
@@ -226,6 +246,7 @@ TEST_P(MatmulKernel, KeepsInfinityInItsColumn) {
   params.b_row = v.transposed == 1 ? 1 : n;
   params.b_column = v.transposed == 1 ? k : 1;
   params.c_row = n;
+  if (v.epilogue == "residual") params.residual = zeros.ptr;
   params.batch1 = 1;
   params.batch2 = 1;
   params.alpha = 1.0f;
@@ -233,12 +254,16 @@ TEST_P(MatmulKernel, KeepsInfinityInItsColumn) {
   const std::vector<float> c = download<float>(c_buffer, static_cast<std::size_t>(m) * n);
   for (int i = 0; i < m; ++i) {
     for (int j = 0; j < n; ++j) {
-      EXPECT_EQ(c[i * n + j], j == 9 ? INFINITY : 6.0f) << i << ", " << j;
+      const float six = v.epilogue == "" || v.epilogue == "plain" || v.epilogue == "residual" ||
+                                v.epilogue == "relu"
+                            ? 6.0f
+                            : c[0];
+      EXPECT_EQ(c[i * n + j], j == 9 ? INFINITY : six) << i << ", " << j;
     }
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, MatmulKernel, testing::ValuesIn(kVariants),
+INSTANTIATE_TEST_SUITE_P(All, MatmulKernel, testing::ValuesIn(variants()),
                          [](const auto& test) { return test.param.name; });
 
 }  // namespace
