@@ -1,6 +1,7 @@
 #include "backends/gpu/lower/matmul_problem.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "backends/gpu/convert.h"
 #include "backends/gpu/kernels/matmul.h"
@@ -22,11 +23,22 @@ bool even(const Shape& strides) {
 
 // Whether a's and b's values can be loaded two at a time (matmul_wave_i64.slang).
 bool loads_pairs(const MatmulProblem& p) {
-  if (p.a_column != 1 || p.k % 2 != 0 || p.a_row % 2 != 0) return false;
+  if (p.a_column != 1 || p.a_row % 2 != 0) return false;
   if (!even(p.a_batch) || !even(p.b_batch)) return false;
   if (p.a.offset % 8 != 0 || p.b.offset % 8 != 0) return false;
   if (p.b_column == 1) return p.n % 2 == 0 && p.b_row % 2 == 0;
   return p.b_row == 1 && p.b_column % 2 == 0;
+}
+
+// The kernel's epilogue in its name. CPU drivers run both sides of every branch, so that one which
+// can do all (an empty name) costs all; only the widest tile has more than the plain one.
+std::string epilogue(const MatmulProblem& p, bool widest) {
+  constexpr const char* kNames[] = {"plain_", "relu_", "gelu_erf_", "gelu_tanh_", "silu_"};
+  if (p.bias_per_row) return {};
+  if (p.residual.defined()) return widest && p.activation == 0 ? "residual_" : "";
+  if (p.activation == 0) return kNames[0];
+  if (!widest || p.activation >= static_cast<std::int32_t>(std::size(kNames))) return {};
+  return kNames[p.activation];
 }
 
 // On a CPU driver every load costs the same, so that kernels differ in how many products they make
@@ -34,12 +46,13 @@ bool loads_pairs(const MatmulProblem& p) {
 Choice choose_for_cpu(const MatmulProblem& p, const DeviceProperties& device) {
   if (!device.abilities.subgroups || device.subgroup_size < 8) return {"matmul_direct_", 8, 64};
   if (!device.abilities.i64 || !loads_pairs(p)) {
-    return p.m > 2 ? Choice{"matmul_wave16_", 16, 32} : Choice{"matmul_wave2_", 2, 32};
+    if (p.m <= 2) return {"matmul_wave2_" + epilogue(p, false), 2, 32};
+    return {"matmul_wave16_" + epilogue(p, false), 16, 32};
   }
   const std::string layout = p.b_column == 1 ? "_pairs_" : "_pairs_transposed_";
-  if (p.m <= 2) return {"matmul_wave2x64" + layout, 2, 64};
-  if (p.n <= 32) return {"matmul_wave16x32" + layout, 16, 32};
-  return {"matmul_wave16x64" + layout, 16, 64};
+  if (p.m <= 2) return {"matmul_wave2x64" + layout + epilogue(p, false), 2, 64};
+  if (p.n <= 32) return {"matmul_wave16x32" + layout + epilogue(p, false), 16, 32};
+  return {"matmul_wave16x64" + layout + epilogue(p, true), 16, 64};
 }
 
 Choice choose_for_gpu(const MatmulProblem& p, std::int64_t batches) {
