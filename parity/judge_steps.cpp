@@ -19,6 +19,12 @@ using reference::OracleValue;
 
 constexpr std::int64_t kNeighbours = 2;
 
+// How far an integer may lie from the oracle's: not at all where the step is exact; where it rounds
+// a number of spread σ, as far as that number's neighbourhood of λσ reaches over a half.
+double quantised_budget(double sigma) {
+  return std::ceil(reference::kLambda * sigma);
+}
+
 class StepJudge {
  public:
   StepJudge(const Graph& imported, const Graph& optimised, const std::map<TapKey, Tensor>& taps,
