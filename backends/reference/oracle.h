@@ -16,6 +16,9 @@ struct OracleValue {
   DataType declared = DataType::undefined;
   Tensor sigma;  // f64, same shape, the expected spread of rounding errors; undefined if not asked
   bool overflow = false;  // an element exceeds the declared type's largest finite number
+  // What quantising rounded (zero point added, not clamped), f64, in units of a quantum, as is its
+  // sigma; undefined for all other values.
+  Tensor unrounded;
 
   // Rounded to the declared type.
   Tensor rounded() const;

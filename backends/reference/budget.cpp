@@ -1,0 +1,24 @@
+#include "backends/reference/budget.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "backends/reference/rounding.h"
+
+namespace concord::reference {
+
+double budget(double y, double sigma, DataType store) {
+  return kLambda * sigma + unit_roundoff(store) * std::abs(y) + smallest_normal(store);
+}
+
+bool quantised_within(double observed, double unrounded, double sigma, DataType to) {
+  const bool is_signed = is_signed_integer(to);
+  const double highest = std::ldexp(1.0, bits(to) - (is_signed ? 1 : 0)) - 1;
+  const double lowest = is_signed ? -std::ldexp(1.0, bits(to) - 1) : 0;
+  const double low = std::nearbyint(unrounded - kLambda * sigma);
+  const double high = std::nearbyint(unrounded + kLambda * sigma);
+  return observed >= std::clamp(low, lowest, highest) &&
+         observed <= std::clamp(high, lowest, highest);
+}
+
+}  // namespace concord::reference
