@@ -173,7 +173,7 @@ class StepJudge {
         if (error == 0) continue;
         const double spread = sigma ? wanted.sigma.at_double(i) : 0;
         const double budget =
-            floats ? reference::budget(y, spread, store) : reference::quantised_budget(y, spread);
+            floats ? reference::budget(y, spread, store) : quantised_budget(spread);
         ratio = budget > 0 ? error / budget : INFINITY;
         report.max_abs = std::max(report.max_abs, error);
         if (floats) report.max_ulp = std::max(report.max_ulp, error / ulp_of(actual.dtype(), y));
