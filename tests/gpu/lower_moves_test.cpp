@@ -282,6 +282,34 @@ TEST(LowerMoves, one_hot) {
   }
 }
 
+TEST(LowerMoves, cum_sum) {
+  const Tensor x = ints({2, 3, 2}, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12});
+  for (std::int64_t axis = 0; axis < 3; ++axis) {
+    for (std::int64_t mode = 0; mode < 4; ++mode) {
+      check({"cum_sum",
+             {{"axis", axis}, {"exclusive", mode & 1}, {"reverse", mode >> 1}},
+             {x},
+             {},
+             {DataType::i64}});
+    }
+  }
+}
+
+TEST(LowerMoves, arg_reduce) {
+  const Tensor x = ints({2, 3, 2}, {1, 9, 3, 4, 3, 6, 7, 8, 9, 0, 9, 0});
+  for (const char* fn : {"argmax", "argmin"}) {
+    for (std::int64_t axis = 0; axis < 3; ++axis) {
+      for (std::int64_t last = 0; last < 2; ++last) {
+        check({"arg_reduce",
+               {{"fn", fn}, {"axis", axis}, {"keepdims", std::int64_t{1}}, {"select_last", last}},
+               {x},
+               {},
+               {DataType::i64}});
+      }
+    }
+  }
+}
+
 TEST(LowerMoves, casts) {
   const Tensor x = floats({5}, {-1.7F, 0.0F, 2.9F, 100.0F, -0.5F});
   const auto to = [](DataType dtype) {

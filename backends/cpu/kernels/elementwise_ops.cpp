@@ -64,8 +64,9 @@ HWY_INLINE V as_one(M mask) {
   return hn::IfThenElseZero(mask, hn::Set(kTag, 1.0f));
 }
 
+// A NaN is true, and unequal to everything; Highway's Ne says otherwise on x86.
 HWY_INLINE auto is_true(V x) {
-  return hn::Ne(x, hn::Zero(kTag));
+  return hn::Not(hn::Eq(x, hn::Zero(kTag)));
 }
 
 // NaN if either is one; of two zeros the one that the sign bit asks for does not matter to ONNX.
@@ -204,7 +205,7 @@ ElementLoop binary_loop(ElementOp op) {
                    lanes2(a, b, [](float x, float y) { return floor_mod_scalar(x, y); }));
     CONCORD_BINARY(prelu, hn::IfThenElse(hn::Lt(a, hn::Zero(kTag)), hn::Mul(a, b), a));
     CONCORD_BINARY(equal, as_one(hn::Eq(a, b)));
-    CONCORD_BINARY(not_equal, as_one(hn::Ne(a, b)));
+    CONCORD_BINARY(not_equal, as_one(hn::Not(hn::Eq(a, b))));
     CONCORD_BINARY(less, as_one(hn::Lt(a, b)));
     CONCORD_BINARY(less_equal, as_one(hn::Le(a, b)));
     CONCORD_BINARY(greater, as_one(hn::Gt(a, b)));

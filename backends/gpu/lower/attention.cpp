@@ -1,28 +1,25 @@
+#include "backends/gpu/kernels/attention.h"
+
 #include <algorithm>
-#include <cmath>
-#include <limits>
-#include <numeric>
 #include <string>
-#include <vector>
 
 #include "backends/gpu/convert.h"
-#include "backends/gpu/kernels/softmax.h"
 #include "backends/gpu/lower/emit.h"
 #include "backends/gpu/lower/matmul_problem.h"
 #include "backends/gpu/lower/rows.h"
 #include "backends/gpu/lower/strides.h"
-#include "graph/error.h"
 
 namespace concord::gpu {
 namespace {
 
-constexpr float kInfinity = std::numeric_limits<float>::infinity();
+std::string softmax_name(const DeviceProperties& device, std::int64_t keys, DataType storage) {
+  return "attention_softmax_" + row_width(device, keys) + "_" + type_suffix(storage);
+}
 
 std::optional<std::string> why(const Query& query) {
   if (auto reason = why_no_matmul(query, query.in(0))) return reason;
   if (query.in(0) == DataType::undefined) return std::nullopt;
-  return query.need_kernel("softmax_" + row_width(query.properties, 1) + "_" +
-                           type_suffix(query.in(0)));
+  return query.need_kernel(softmax_name(query.properties, 1, query.in(0)));
 }
 
 // A rank-4 operand by the letters of its layout.
@@ -55,8 +52,8 @@ struct Attention {
   std::int64_t queries = 0, keys = 0;
 };
 
-// scores = alpha q kᵀ
-void multiply_keys(NodeLowering& node, const Attention& a, float alpha) {
+// scores = q kᵀ
+void multiply_keys(NodeLowering& node, const Attention& a) {
   MatmulProblem p;
   p.a = a.q.operand;
   p.b = a.k.operand;
@@ -74,7 +71,6 @@ void multiply_keys(NodeLowering& node, const Attention& a, float alpha) {
   p.b_batch = {a.k.b, a.k.h, 0};
   const std::int64_t matrix = a.queries * a.keys;
   p.c_batch = {a.q.heads * matrix, a.groups * matrix, matrix};
-  p.alpha = alpha;
   emit_matmul(node, p);
 }
 
@@ -99,60 +95,39 @@ void multiply_values(NodeLowering& node, const Attention& a) {
   emit_matmul(node, p);
 }
 
-// What causal order and a window let query i see of key j, as 0 and −inf to be added: [S, T].
-Tensor visible(const std::string& causal, std::int64_t window, std::int64_t queries,
-               std::int64_t keys) {
-  Tensor mask(DataType::f32, {queries, keys});
-  const std::span<float> values = mask.as_mutable<float>();
-  const std::int64_t shift = causal == "bottom_right" ? keys - queries : 0;
-  for (std::int64_t i = 0; i < queries; ++i) {
-    for (std::int64_t j = 0; j < keys; ++j) {
-      const bool sees =
-          (causal == "none" || j <= i + shift) && (window < 0 || j > i + shift - window);
-      values[static_cast<std::size_t>(i * keys + j)] = sees ? 0.0F : -kInfinity;
-    }
-  }
-  return mask;
-}
-
-void hide(NodeLowering& node, const Operand& sees, const Operand& scores) {
-  const Operand nothing = node.plan_constant(Tensor::scalar(-kInfinity));
-  emit_select(node, sees, scores, nothing, scores);
-}
-
-void apply_masks(NodeLowering& node, const Attention& a) {
-  const double softcap = node.attrs().number("softcap", 0.0);
-  if (softcap != 0.0) {  // the scores hold x / softcap
-    emit_unary(node, graph::UnaryFn::tanh, 0, 0, a.scores, a.scores);
-    emit_binary(node, graph::BinaryFn::mul, a.scores,
-                node.plan_constant(Tensor::scalar(static_cast<float>(softcap))), a.scores);
-  }
+// Scores to probabilities, in place.
+void emit_softmax(NodeLowering& node, const Attention& a, float scale) {
+  using Params = kernels::AttentionParams;
+  Params params;
+  params.scores = node.update(a.scores);
+  params.rows = to_i32(a.scores.count() / a.keys);
+  params.heads = to_i32(a.q.heads);
+  params.queries = to_i32(a.queries);
+  params.keys = to_i32(a.keys);
+  params.pitch = to_i32(a.keys);
   if (node.has(3)) {
     const Operand mask = node.in(3);
-    if (node.in_dtype(3) == DataType::boolean) {
-      hide(node, mask, a.scores);
-    } else {
-      emit_binary(node, graph::BinaryFn::add, a.scores, mask, a.scores);
-    }
+    params.mask = node.read(mask);
+    params.mask_kind = node.in_dtype(3) == DataType::boolean ? 2 : 1;
+    const Shape strides = broadcast_strides(mask.shape, a.scores.shape);
+    params.mask_batch = to_i32(strides[0]);
+    params.mask_head = to_i32(strides[1]);
+    params.mask_query = to_i32(strides[2]);
+    params.mask_key = to_i32(strides[3]);
   }
+  if (node.has(4)) params.lengths = node.read(node.in(4));
   const std::string causal = node.attrs().text("causal", "none");
-  const std::int64_t window = node.attrs().integer("window", -1);
-  // One query that sees all keys needs no mask.
-  const bool sees_all =
-      window < 0 && (causal == "none" || (causal == "bottom_right" && a.queries == 1));
-  if (!sees_all) {
-    const Operand mask = node.plan_constant(visible(causal, window, a.queries, a.keys));
-    emit_binary(node, graph::BinaryFn::add, a.scores, mask, a.scores);
-  }
-  if (node.has(4)) {
-    std::vector<std::int64_t> keys(static_cast<std::size_t>(a.keys));
-    std::iota(keys.begin(), keys.end(), 0);
-    const Operand index = node.plan_constant(Tensor::from_ints(keys));
-    const Operand lengths = NodeLowering::view(node.in(4), {node.in(4).count(), 1, 1, 1});
-    const Operand sees = node.temporary(DataType::i32, {lengths.count(), 1, 1, a.keys});
-    emit_binary(node, graph::BinaryFn::less, index, lengths, sees);
-    hide(node, sees, a.scores);
-  }
+  params.causal = causal == "none" ? 0 : 1;
+  params.causal_offset =
+      causal == "bottom_right" ? static_cast<std::int32_t>(a.keys - a.queries) : 0;
+  params.window = static_cast<std::int32_t>(
+      std::clamp<std::int64_t>(node.attrs().integer("window", -1), -1, a.keys + a.queries));
+  params.scale = scale;
+  params.cap = static_cast<float>(node.attrs().number("softcap", 0.0));
+  params.nan_to_zero = static_cast<std::int32_t>(node.attrs().integer("nan_to_zero", 0));
+  node.dispatch(node.kernel<Params>(softmax_name(node.properties(), a.keys, a.scores.dtype)),
+                row_groups(params.rows), params);
+  node.add_flops(8.0 * static_cast<double>(a.scores.count()));
 }
 
 void lower(NodeLowering& node) {
@@ -168,17 +143,8 @@ void lower(NodeLowering& node) {
   a.keys = a.k.seq;
   if (a.keys == 0) return node.fill(a.y.operand, 0);
   a.scores = node.temporary(a.q.operand.dtype, {a.batch, a.q.heads, a.queries, a.keys});
-  const double softcap = node.attrs().number("softcap", 0.0);
-  const double scale = node.attrs().number("scale");
-  multiply_keys(node, a, static_cast<float>(softcap != 0.0 ? scale / softcap : scale));
-  apply_masks(node, a);
-  const std::int64_t rows = a.scores.count() / a.keys;
-  kernels::SoftmaxParams params{
-      node.read(a.scores), node.update(a.scores), to_i32(rows), to_i32(a.keys), 1, 1.0F};
-  params.nan_to_zero = static_cast<std::int32_t>(node.attrs().integer("nan_to_zero", 0));
-  const std::string name =
-      "softmax_" + row_width(node.properties(), a.keys) + "_" + type_suffix(a.scores.dtype);
-  node.dispatch(node.kernel<kernels::SoftmaxParams>(name), row_groups(rows), params);
+  multiply_keys(node, a);
+  emit_softmax(node, a, static_cast<float>(node.attrs().number("scale")));
   multiply_values(node, a);
 }
 

@@ -18,14 +18,10 @@ void refuse(NodeLowering& node) {
   const Lowering gpu_##op{[](const Query&) -> std::optional<std::string> { return reason; }, \
                           refuse};
 
-CONCORD_GPU_UNSUPPORTED(arg_reduce, "no GPU kernel for arg_reduce yet")
-CONCORD_GPU_UNSUPPORTED(conv, "no GPU kernel for conv yet")
 CONCORD_GPU_UNSUPPORTED(conv_transpose, "no GPU kernel for conv_transpose yet")
-CONCORD_GPU_UNSUPPORTED(cum_sum, "no GPU kernel for cum_sum yet")
 CONCORD_GPU_UNSUPPORTED(dequantize, "no GPU kernel for dequantize yet")
 CONCORD_GPU_UNSUPPORTED(dynamic_quantize, "no GPU kernel for dynamic_quantize yet")
 CONCORD_GPU_UNSUPPORTED(einsum, "no GPU kernel for einsum yet")
-CONCORD_GPU_UNSUPPORTED(eye_like, "no GPU kernel for eye_like yet")
 CONCORD_GPU_UNSUPPORTED(gru, "no GPU kernel for gru yet")
 CONCORD_GPU_UNSUPPORTED(if_then_else, "no GPU kernel for if_then_else yet")
 CONCORD_GPU_UNSUPPORTED(loop, "no GPU kernel for loop yet")
@@ -40,7 +36,6 @@ CONCORD_GPU_UNSUPPORTED(reduce_dynamic, "no GPU kernel for reduce_dynamic yet")
 CONCORD_GPU_UNSUPPORTED(resize, "no GPU kernel for resize yet")
 CONCORD_GPU_UNSUPPORTED(reverse_sequence, "no GPU kernel for reverse_sequence yet")
 CONCORD_GPU_UNSUPPORTED(rnn, "no GPU kernel for rnn yet")
-CONCORD_GPU_UNSUPPORTED(rotary, "no GPU kernel for rotary yet")
 CONCORD_GPU_UNSUPPORTED(scan, "no GPU kernel for scan yet")
 CONCORD_GPU_UNSUPPORTED(top_k, "no GPU kernel for top_k yet")
 CONCORD_GPU_UNSUPPORTED(unique, "no GPU kernel for unique yet")

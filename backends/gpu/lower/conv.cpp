@@ -1,0 +1,151 @@
+// Convolution as a matrix product: the input is padded where it must be, its windows are copied out
+// into columns, and the weights multiply them.
+
+#include <string>
+#include <vector>
+
+#include "backends/gpu/convert.h"
+#include "backends/gpu/kernels/pad.h"
+#include "backends/gpu/lower/emit.h"
+#include "backends/gpu/lower/matmul_problem.h"
+#include "backends/gpu/lower/strides.h"
+#include "graph/functions.h"
+#include "graph/geometry.h"
+
+namespace concord::gpu {
+namespace {
+
+using graph::ConvGeometry;
+using graph::Window;
+
+std::optional<std::string> why(const Query& query) {
+  if (query.in_rank(0) > 4) return "more than two spatial axes";
+  const std::string activation = query.node.attrs.text("activation", "");
+  if (!fused_activation(activation).has_value()) {
+    if (auto reason = why_no_unary(query, *graph::parse_unary(activation), query.in(0))) {
+      return reason;
+    }
+  }
+  if (query.in(0) == DataType::undefined) return std::nullopt;
+  if (auto reason = query.need_kernel(std::string("pad_") + move_suffix(query.in(0)))) {
+    return reason;
+  }
+  return why_no_matmul(query, query.in(0));
+}
+
+// x with zeros around its spatial axes (or cropped).
+Operand padded(NodeLowering& node, const Operand& x, const Window& window) {
+  Shape shape = x.shape;
+  Axes before{};
+  bool changes = false;
+  const std::size_t front = kMaxAxes - x.shape.size();
+  for (std::size_t i = 0; i < window.input.size(); ++i) {
+    shape[2 + i] += window.pads_begin[i] + window.pads_end[i];
+    before[front + 2 + i] = static_cast<std::int32_t>(window.pads_begin[i]);
+    changes = changes || window.pads_begin[i] != 0 || window.pads_end[i] != 0;
+  }
+  if (!changes) return x;
+  const Operand y = node.temporary(x.dtype, shape);
+  using Params = kernels::PadParams;
+  Axes y_extents{1, 1, 1, 1, 1, 1};
+  Axes x_extents{1, 1, 1, 1, 1, 1};
+  for (std::size_t i = 0; i < shape.size(); ++i) {
+    y_extents[front + i] = to_i32(shape[i]);
+    x_extents[front + i] = to_i32(x.shape[i]);
+  }
+  Params params{node.read(x),
+                node.write(y),
+                to_i32(y.count()),
+                static_cast<std::int32_t>(shape.size()),
+                0,
+                0};
+  set_ints(params, &Params::d1, std::span(y_extents).subspan(1));
+  set_ints(params, &Params::x0, x_extents);
+  set_ints(params, &Params::before0, before);
+  node.dispatch(node.kernel<Params>(std::string("pad_") + move_suffix(x.dtype)),
+                flat_groups(y.count()), params);
+  return y;
+}
+
+// Columns [N, output…, C, kernel…] of x [N, C, s…]: each row holds one window.
+Operand columns(NodeLowering& node, const Operand& x, const ConvGeometry& geometry) {
+  const Window& window = geometry.window;
+  const Shape own = contiguous_strides(x.shape);
+  StridedCopy how;
+  how.extents = {geometry.batch};
+  how.x_strides = {own[0]};
+  for (std::size_t i = 0; i < window.output.size(); ++i) {
+    how.extents.push_back(window.output[i]);
+    how.x_strides.push_back(window.strides[i] * own[2 + i]);
+  }
+  how.extents.push_back(geometry.in_channels);
+  how.x_strides.push_back(own[1]);
+  for (std::size_t i = 0; i < window.kernel.size(); ++i) {
+    how.extents.push_back(window.kernel[i]);
+    how.x_strides.push_back(window.dilations[i] * own[2 + i]);
+  }
+  how.y_strides = contiguous_strides(how.extents);
+  const Operand y = node.temporary(x.dtype, how.extents);
+  emit_copy(node, x, y, how);
+  return y;
+}
+
+void lower(NodeLowering& node) {
+  const Operand x = node.in(0);
+  const Operand w = node.in(1);  // [M, C/g, kernel…]
+  const Operand y = node.out();  // [N, M, output…]
+  if (y.count() == 0) return;
+  const ConvGeometry geometry = graph::conv_geometry(node.node(), x.shape, w.shape);
+  const std::int64_t taps = element_count(geometry.window.kernel);
+  const std::int64_t places = element_count(geometry.window.output);
+  const std::int64_t depth = geometry.in_channels / geometry.group * taps;
+  MatmulProblem p;
+  p.a = w;
+  p.c = y;
+  p.m = geometry.out_channels / geometry.group;
+  p.n = places;
+  p.k = depth;
+  p.a_row = depth;
+  p.c_row = places;
+  p.batch = {geometry.batch, geometry.group};
+  p.a_batch = {0, p.m * depth};
+  p.c_batch = {geometry.out_channels * places, p.m * places};
+  const bool pointwise = taps == 1 && places == x.count() / (x.shape[0] * x.shape[1]);
+  if (pointwise) {  // x is the columns, channels first
+    p.b = x;
+    p.b_row = places;
+    p.b_column = 1;
+    p.b_batch = {geometry.in_channels * places, depth * places};
+  } else {
+    p.b = columns(node, padded(node, x, geometry.window), geometry);
+    p.b_row = 1;
+    p.b_column = geometry.in_channels * taps;
+    p.b_batch = {places * geometry.in_channels * taps, depth};
+  }
+  const std::string activation = node.attrs().text("activation", "");
+  const auto fused = fused_activation(activation);
+  const bool bias_fits = !node.has(2) || geometry.group == 1;
+  if (node.has(2) && bias_fits) {
+    p.bias = node.in(2);
+    p.bias_per_row = true;
+  }
+  const bool in_kernel = bias_fits && fused.has_value();
+  if (in_kernel) p.activation = *fused;
+  emit_matmul(node, p);
+  if (!bias_fits) {
+    Shape channels(y.shape.size() - 1, 1);
+    channels[0] = geometry.out_channels;
+    emit_binary(node, graph::BinaryFn::add, y, NodeLowering::view(node.in(2), channels), y);
+  }
+  if (!in_kernel && !activation.empty()) {
+    emit_unary(node, *graph::parse_unary(activation),
+               static_cast<float>(node.attrs().number("alpha", 0.0)),
+               static_cast<float>(node.attrs().number("beta", 0.0)), y, y);
+  }
+}
+
+}  // namespace
+
+const Lowering gpu_conv{why, lower};
+
+}  // namespace concord::gpu
