@@ -12,14 +12,16 @@
 namespace concord::gpu {
 namespace {
 
-std::string softmax_name(const DeviceProperties& device, std::int64_t keys, DataType storage) {
-  return "attention_softmax_" + row_width(device, keys) + "_" + type_suffix(storage);
+std::string softmax_name(const DeviceProperties& device, std::int64_t keys, bool capped,
+                         DataType storage) {
+  return std::string("attention_softmax_") + (capped ? "capped_" : "") + row_width(device, keys) +
+         "_" + type_suffix(storage);
 }
 
 std::optional<std::string> why(const Query& query) {
   if (auto reason = why_no_matmul(query, query.in(0))) return reason;
   if (query.in(0) == DataType::undefined) return std::nullopt;
-  return query.need_kernel(softmax_name(query.properties, 1, query.in(0)));
+  return query.need_kernel(softmax_name(query.properties, 1, false, query.in(0)));
 }
 
 // A rank-4 operand by the letters of its layout.
@@ -125,7 +127,8 @@ void emit_softmax(NodeLowering& node, const Attention& a, float scale) {
   params.scale = scale;
   params.cap = static_cast<float>(node.attrs().number("softcap", 0.0));
   params.nan_to_zero = static_cast<std::int32_t>(node.attrs().integer("nan_to_zero", 0));
-  node.dispatch(node.kernel<Params>(softmax_name(node.properties(), a.keys, a.scores.dtype)),
+  node.dispatch(node.kernel<Params>(
+                    softmax_name(node.properties(), a.keys, params.cap != 0.0F, a.scores.dtype)),
                 row_groups(params.rows), params);
   node.add_flops(8.0 * static_cast<double>(a.scores.count()));
 }

@@ -49,8 +49,8 @@ void lower_norm(NodeLowering& node, const NormForm& form) {
   params.rows = to_i32(rows);
   params.columns = to_i32(columns);
   params.epsilon = static_cast<float>(node.attrs().number("epsilon"));
-  const std::string name =
-      form.kernel + row_width(node.properties(), columns) + "_" + type_suffix(x.dtype);
+  const std::string name = form.kernel + (node.has(residual) ? "residual_" : "") +
+                           row_width(node.properties(), columns) + "_" + type_suffix(x.dtype);
   node.dispatch(node.kernel<kernels::NormParams>(name), row_groups(rows), params);
   node.add_flops(8.0 * static_cast<double>(x.count()));
 }

@@ -6,7 +6,7 @@ namespace concord::gpu {
 
 std::string row_width(const DeviceProperties& device, std::int64_t columns) {
   constexpr std::int64_t kNarrow = 256;
-  if (device.is_cpu_driver) return "wave8";
+  if (device.is_cpu_driver) return device.subgroup_size >= 8 ? "wave8" : "wave32";
   return columns <= kNarrow ? "wave32" : "wave256";
 }
 
