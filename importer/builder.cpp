@@ -54,8 +54,21 @@ bool Scope::is_used(const std::string& name) const {
 }
 
 Builder::Builder(const onnx::ModelProto& model, TensorReader& tensors, const ImportOptions& options,
-                 ModelInfo& info)
-    : model_(model), tensors_(tensors), options_(options), info_(info) {}
+                 ModelInfo& info, Assumptions assumptions)
+    : model_(model),
+      tensors_(tensors),
+      options_(options),
+      info_(info),
+      assumptions_(std::move(assumptions)) {}
+
+std::optional<bool> Builder::assumption(const onnx::NodeProto& node) const {
+  const auto it = assumptions_.find(&node);
+  return it == assumptions_.end() ? std::nullopt : std::optional(it->second);
+}
+
+void Builder::note_ambiguous(const onnx::NodeProto& node, bool then_is_narrower) {
+  ambiguous_.emplace_back(&node, then_is_narrower);
+}
 
 void Builder::oddity(const std::string& sentence) {
   if (oddities_.insert(sentence).second) info_.oddities.push_back(sentence);

@@ -59,8 +59,9 @@ struct Scope {
 // Turns one parsed model into a graph of core operators.
 class Builder {
  public:
+  using Assumptions = std::map<const onnx::NodeProto*, bool>;
   Builder(const onnx::ModelProto& model, TensorReader& tensors, const ImportOptions& options,
-          ModelInfo& info);
+          ModelInfo& info, Assumptions assumptions = {});
   graph::Graph build();
 
   // --- For Conversion
@@ -76,6 +77,15 @@ class Builder {
                           std::span<const Conversion::Captured> captured);
   std::vector<ValueId> inline_body(Scope& scope, const onnx::GraphProto& body,
                                    const std::string& prefix);
+  // A branch whose results have another rank than the other's, at a condition that is known only
+  // when running: exporters write `squeeze` so. Which branch is assumed to be taken, if one must
+  // be.
+  std::optional<bool> assumption(const onnx::NodeProto& node) const;
+  void note_ambiguous(const onnx::NodeProto& node, bool then_is_narrower);
+  // Of the last build that failed.
+  const std::vector<std::pair<const onnx::NodeProto*, bool>>& ambiguous() const {
+    return ambiguous_;
+  }
   // Thrown through a converter whose body holds something unsupported, which has been noted.
   struct Poisoned {};
 
@@ -112,6 +122,8 @@ class Builder {
   std::vector<UnsupportedOperator> unsupported_;
   std::set<std::string> oddities_;
   std::set<std::string> dims_set_;  // of options.dims, those that the model has
+  Assumptions assumptions_;
+  std::vector<std::pair<const onnx::NodeProto*, bool>> ambiguous_;
   std::int64_t visited_ = 0;
 };
 

@@ -391,6 +391,23 @@ std::vector<ValueId> Conversion::inline_body(std::string_view name) {
                               node_.name().empty() ? std::string(name) : node_.name());
 }
 
+std::optional<bool> Conversion::assumed_branch() const {
+  return builder_.assumption(node_);
+}
+void Conversion::note_ambiguous(bool then_is_narrower) const {
+  // Only a squeeze refuses by itself to run where it does not fit.
+  for (const auto& inner : body_proto(then_is_narrower ? "then_branch" : "else_branch").node()) {
+    if (inner.op_type() != "Squeeze" && inner.op_type() != "Constant" &&
+        inner.op_type() != "Identity") {
+      return;
+    }
+  }
+  builder_.note_ambiguous(node_, then_is_narrower);
+}
+std::string Conversion::describe_node() const {
+  return describe(node_);
+}
+
 void Conversion::invalid(const std::string& what, const std::string& hint) const {
   throw Error(ErrorKind::invalid, what, hint);
 }

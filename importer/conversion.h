@@ -143,6 +143,10 @@ class Conversion {
                     std::span<const Captured> captured);
   // The body's nodes in this graph, for a branch that is known to be taken; its outputs.
   std::vector<ValueId> inline_body(std::string_view name);
+  // See Builder::assumption.
+  std::optional<bool> assumed_branch() const;
+  void note_ambiguous(bool then_is_narrower) const;
+  std::string describe_node() const;
 
   [[noreturn]] void invalid(const std::string& what, const std::string& hint = {}) const;
   [[noreturn]] void unsupported(const std::string& what) const;

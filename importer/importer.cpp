@@ -168,6 +168,32 @@ std::string summary(const std::string& file, const std::vector<UnsupportedOperat
   return text;
 }
 
+// Tries again with the narrower branch taken where a rank that depends on a condition is in the
+// way. That branch squeezes an axis, and refuses by itself to run where the axis is not 1.
+graph::Graph build(const onnx::ModelProto& model, TensorReader& tensors,
+                   const ImportOptions& options, ModelInfo& info) {
+  Builder::Assumptions assumptions;
+  constexpr std::size_t kMostAssumptions = 16;
+  std::optional<UnsupportedOperators> first;
+  while (true) {
+    ModelInfo attempt = info;
+    tensors.restart();
+    Builder builder(model, tensors, options, attempt, assumptions);
+    try {
+      graph::Graph graph = builder.build();
+      info = std::move(attempt);
+      return graph;
+    } catch (const UnsupportedOperators& e) {
+      if (!first) first = e;
+    } catch (const Error&) {
+      if (assumptions.empty()) throw;
+    }
+    const std::size_t before = assumptions.size();
+    for (const auto& [node, then] : builder.ambiguous()) assumptions.emplace(node, then);
+    if (assumptions.size() == before || before >= kMostAssumptions) throw *first;
+  }
+}
+
 }  // namespace
 
 UnsupportedOperators::UnsupportedOperators(const std::string& file,
@@ -209,8 +235,7 @@ Imported load(const fs::path& path, const ImportOptions& options) {
     ExternalData external(file_path.parent_path(), options.external_root,
                           options.limits.file_bytes);
     TensorReader tensors(file, std::move(parsed->payloads), external, options.limits);
-    Builder builder(*parsed->model, tensors, options, result.info);
-    graph::Graph graph = builder.build();
+    graph::Graph graph = build(*parsed->model, tensors, options, result.info);
     graph::verify(graph);
     result.graph = std::make_shared<const graph::Graph>(std::move(graph));
     fill_info(*parsed->model, result.info);

@@ -24,6 +24,8 @@ class TensorReader {
   Tensor read(const onnx::SparseTensorProto& proto);
 
   std::int64_t bytes_read() const { return bytes_read_; }
+  // Counts from 0 again, for another attempt at the same model.
+  void restart() { bytes_read_ = bytes_decoded_ = 0; }
 
  private:
   Tensor read_external(const onnx::TensorProto& proto, DataType dtype, Shape shape);

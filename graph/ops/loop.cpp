@@ -7,6 +7,21 @@ namespace {
 // with the shapes so far, and extents that come out different become dynamic, until none do.
 constexpr int kMaxRounds = 8;
 
+// Whether a body's input, as it stands, allows for the outer value and more. It is then left so:
+// operators of the body may have taken its dynamic extents into their attributes.
+bool covers(const Value& inner, const Value& outer) {
+  if (inner.dtype == DataType::undefined || inner.dtype != outer.dtype) return false;
+  if (!inner.shape) return true;
+  if (!outer.shape || outer.shape->size() != inner.shape->size()) return false;
+  for (std::size_t k = 0; k < inner.shape->size(); ++k) {
+    const auto name = (*inner.shape)[k].symbol_name();
+    if (!((*inner.shape)[k] == (*outer.shape)[k]) && !(name && name->starts_with("?loop"))) {
+      return false;
+    }
+  }
+  return true;
+}
+
 void infer_op(Graph& graph, NodeId id) {
   Inference in(graph, id);
   Node& node = in.node();
@@ -33,7 +48,8 @@ void infer_op(Graph& graph, NodeId id) {
     bind_body_input(body, i + 2, graph.value(node.inputs[i + 2]), true);
   }
   for (std::size_t i = 0; i < carried; ++i) {
-    bind_body_input(body, i + 2, graph.value(node.inputs[i + 2]), false);
+    const Value& outer = graph.value(node.inputs[i + 2]);
+    if (!covers(body.value(body.inputs[i + 2]), outer)) bind_body_input(body, i + 2, outer, false);
   }
   for (int round = 0; round < kMaxRounds; ++round) {
     infer(body);

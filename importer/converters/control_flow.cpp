@@ -11,19 +11,37 @@ std::vector<ValueId> values_of(const std::vector<Conversion::Captured>& captured
   return values;
 }
 
+void take_branch(Conversion& c, bool then) {
+  const std::string_view taken = then ? "then_branch" : "else_branch";
+  c.ignore({"then_branch", "else_branch"});
+  const std::vector<ValueId> results = c.inline_body(taken);
+  if (results.size() < c.output_count()) {
+    c.invalid("branch '" + std::string(taken) + "' has " + std::to_string(results.size()) +
+              " outputs, expected " + std::to_string(c.output_count()));
+  }
+  for (std::size_t i = 0; i < results.size(); ++i) c.output(i, results[i]);
+}
+
+// Notes branches whose results differ in rank, and which one's is lower.
+void check_ranks(Conversion& c, const graph::Graph& then, const graph::Graph& otherwise) {
+  for (std::size_t i = 0; i < then.outputs.size(); ++i) {
+    const auto& a = then.value(then.outputs[i]).shape;
+    const auto& b = otherwise.value(otherwise.outputs[i]).shape;
+    if (a && b && a->size() != b->size()) return c.note_ambiguous(a->size() < b->size());
+  }
+}
+
 // Only the branch that is taken, if that is known already.
 void if_then_else(Conversion& c) {
   const ValueId condition = c.input(0);
   if (const auto known = c.known_integers(condition); known && known->size() == 1) {
-    const std::string_view taken = known->front() != 0 ? "then_branch" : "else_branch";
-    c.ignore({"then_branch", "else_branch"});
-    const std::vector<ValueId> results = c.inline_body(taken);
-    if (results.size() < c.output_count()) {
-      c.invalid("branch '" + std::string(taken) + "' has " + std::to_string(results.size()) +
-                " outputs, expected " + std::to_string(c.output_count()));
-    }
-    for (std::size_t i = 0; i < results.size(); ++i) c.output(i, results[i]);
-    return;
+    return take_branch(c, known->front() != 0);
+  }
+  if (const auto assumed = c.assumed_branch()) {
+    c.oddity(c.describe_node() + " gives results of different rank; its " +
+             (*assumed ? "then" : "else") +
+             " branch is taken, and inputs for which the other one would be are refused");
+    return take_branch(c, *assumed);
   }
   const auto captured = c.captured({"then_branch", "else_branch"});
   graph::Node node;
@@ -38,6 +56,7 @@ void if_then_else(Conversion& c) {
               std::to_string(node.bodies[1].outputs.size()) + " outputs, expected " +
               std::to_string(c.output_count()));
   }
+  check_ranks(c, node.bodies[0], node.bodies[1]);
   const auto results = c.emit_node(std::move(node), std::vector<bool>(outputs, true));
   for (std::size_t i = 0; i < results.size(); ++i) c.output(i, results[i]);
 }

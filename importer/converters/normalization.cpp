@@ -95,8 +95,12 @@ void layer_normalization(Conversion& c) {
   const std::int64_t axis = c.axis(c.integer("axis", -1), c.known_rank(x));
   const double epsilon = c.number("epsilon", kEpsilon);
   statistics(c, x, axis, epsilon);
-  if (c.has_input(1)) x = c.cast(x, c.dtype(c.input(1)));
-  c.output(0, layer_norm(c, x, c.optional_input(1), c.optional_input(2), axis, epsilon));
+  // Types that differ are against the rules, and exported all the same: the wider one counts.
+  const auto fitted = [&](std::size_t i) {
+    return c.has_input(i) ? c.cast(c.input(i), c.dtype(x)) : ValueId{};
+  };
+  if (c.has_input(1)) x = c.cast(x, wider(c, x, c.input(1)));
+  c.output(0, layer_norm(c, x, fitted(1), fitted(2), axis, epsilon));
 }
 
 void rms_normalization(Conversion& c) {
@@ -111,8 +115,12 @@ void rms_normalization(Conversion& c) {
     c.output(1, c.unary(UnaryFn::reciprocal,
                         c.unary(UnaryFn::sqrt, c.binary(BinaryFn::add, square, epsilon))));
   }
-  if (c.has_input(1)) x = c.cast(x, c.dtype(c.input(1)));
-  c.output(0, rms_norm(c, x, c.optional_input(1), axis, epsilon));
+  ValueId gamma = c.optional_input(1);
+  if (gamma.valid()) {
+    x = c.cast(x, wider(c, x, gamma));
+    gamma = c.cast(gamma, c.dtype(x));
+  }
+  c.output(0, rms_norm(c, x, gamma, axis, epsilon));
 }
 
 // com.microsoft: normalises input + skip (+ bias), and gives the sum as output 3.
