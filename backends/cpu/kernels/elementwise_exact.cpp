@@ -13,8 +13,6 @@
 namespace concord::cpu {
 namespace {
 
-constexpr std::size_t kMaxRank = 16;
-
 // Calls f(out index, operand offsets..., count, operand steps...) for runs along the last axis,
 // over threads.
 template <std::size_t kOperands, typename Run>

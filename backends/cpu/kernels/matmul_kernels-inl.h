@@ -173,7 +173,7 @@ HWY_NOINLINE void micro(const MicroArgs& args) {
 }
 
 #if HWY_TARGET == HWY_AVX3
-#define CONCORD_BF16_TARGET __attribute__((target("avx512bf16"), noinline))
+#define CONCORD_BF16_TARGET __attribute__((target(HWY_TARGET_STR ",avx512bf16"), noinline))
 
 // Highway 1.0.3 has no bf16 dot product. Same loop as micro_body: a function with another target
 // cannot be inlined into it.
