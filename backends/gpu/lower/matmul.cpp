@@ -1,3 +1,7 @@
+#include <algorithm>
+#include <cstring>
+#include <span>
+
 #include "backends/gpu/lower/emit.h"
 #include "backends/gpu/lower/matmul_problem.h"
 #include "backends/gpu/lower/strides.h"
@@ -23,10 +27,41 @@ Shape batch_strides(const Shape& shape, const Shape& batch) {
   return strides;
 }
 
+// Kernels for CPU drivers read a transposed b in order, whatever its size: constants are stored so.
+bool stored_transposed(NodeLowering& node) {
+  return node.properties().is_cpu_driver && node.is_constant(1) &&
+         node.in_type(1) == DataType::f32 && node.in_shape(1).size() == 2 &&
+         node.attrs().integer("trans_b", 0) == 0;
+}
+
+Operand transposed_constant(NodeLowering& node) {
+  const Shape shape = node.in_shape(1);  // [k, n]
+  const auto pack = [shape](const Tensor& value, std::span<std::byte> bytes) {
+    const std::byte* from = value.in_place();  // perhaps unaligned
+    auto* to = reinterpret_cast<float*>(bytes.data());
+    const auto rows = static_cast<std::size_t>(shape[0]);
+    const auto columns = static_cast<std::size_t>(shape[1]);
+    constexpr std::size_t kTile = 32;  // keeps what is read and written in the first cache
+    for (std::size_t top = 0; top < rows; top += kTile) {
+      for (std::size_t left = 0; left < columns; left += kTile) {
+        const std::size_t bottom = std::min(top + kTile, rows);
+        const std::size_t right = std::min(left + kTile, columns);
+        for (std::size_t column = left; column < right; ++column) {
+          for (std::size_t row = top; row < bottom; ++row) {
+            std::memcpy(to + column * rows + row, from + (row * columns + column) * sizeof(float),
+                        sizeof(float));
+          }
+        }
+      }
+    }
+  };
+  return node.packed(1, "transposed_f32", DataType::f32, {shape[1], shape[0]}, pack);
+}
+
 MatmulProblem make_problem(NodeLowering& node, const Operand& a, const Operand& b,
                            const Operand& c) {
   const bool trans_a = node.attrs().integer("trans_a", 0) != 0;
-  const bool trans_b = node.attrs().integer("trans_b", 0) != 0;
+  const bool trans_b = node.attrs().integer("trans_b", 0) != 0 || stored_transposed(node);
   MatmulProblem p;
   p.a = a;
   p.b = b;
@@ -78,7 +113,8 @@ bool take_bias(NodeLowering& node, MatmulProblem& p, const Operand& bias) {
 void lower(NodeLowering& node) {
   const Operand y = node.out();
   if (y.count() == 0) return;
-  MatmulProblem p = make_problem(node, node.in(0), node.in(1), y);
+  const Operand b = stored_transposed(node) ? transposed_constant(node) : node.in(1);
+  MatmulProblem p = make_problem(node, node.in(0), b, y);
   const std::string activation = node.attrs().text("activation", "");
   const auto fused = fused_activation(activation);
   bool biased = !node.has(2) || take_bias(node, p, node.in(2));
