@@ -199,20 +199,4 @@ std::optional<Scores> read_scores(Rewriter& rw, ValueId softmax_input, const Nod
   return std::nullopt;
 }
 
-ValueId as_bool_mask(Rewriter& rw, ValueId mask, const Node& origin, NodeId before) {
-  const Node* select = rw.producer(mask, OpKind::select);
-  if (select == nullptr) return {};
-  const auto a = scalar_constant(rw.graph(), select->input(1));
-  const auto b = scalar_constant(rw.graph(), select->input(2));
-  if (!a || !b) return {};
-  const ValueId condition = select->input(0);
-  if (*a == 0 && std::isinf(*b) && *b < 0) return condition;
-  if (*b == 0 && std::isinf(*a) && *a < 0) {
-    return rw.insert(OpKind::unary, {condition},
-                     Attributes{{"fn", std::string("logical_not")}, {"alpha", 0.0}, {"beta", 0.0}},
-                     origin, before);
-  }
-  return {};
-}
-
 }  // namespace concord::graph

@@ -41,7 +41,4 @@ struct Scores {
 std::optional<Scores> read_scores(Rewriter& rw, ValueId softmax_input, const Node& origin,
                                   NodeId before);
 
-// Bool values x with mask == (x ? 0 : −∞), exactly.
-ValueId as_bool_mask(Rewriter& rw, ValueId mask, const Node& origin, NodeId before);
-
 }  // namespace concord::graph

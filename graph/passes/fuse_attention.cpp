@@ -1,6 +1,7 @@
 #include <algorithm>
-#include <limits>
+#include <cmath>
 
+#include "graph/passes/attention_mask.h"
 #include "graph/passes/attention_operands.h"
 #include "graph/passes/list.h"
 
@@ -86,19 +87,16 @@ class Fuser {
     Node node;
     node.op = OpKind::attention;
     node.inputs = {q_.source, k_.source, v_.source};
-    const ValueId mask = combined_mask(scores->masks);
-    if (mask.valid()) {
+    for (const ValueId mask : scores->masks) {
       if (rank_of(rw_.graph(), mask).value_or(5) > 4) return false;
-      node.inputs.push_back(mask);
     }
-    double scale = scores->scale * softmax.attrs.number("scale", 1) * q_.factor * k_.factor *
-                   product.attrs.number("alpha", 1);
-    double softcap = scores->softcap;
-    if (softcap < 0) {
-      softcap = -softcap;
-    }
-    const double out_factor = v_.factor * origin_.attrs.number("alpha", 1);
-    if (out_factor != 1) return false;
+    const SymShape extents = *rw_.value(scores->product).shape;
+    const AttentionMask mask = join_masks(rw_, scores->masks, extents[2], extents[3],
+                                          rw_.value(origin_.output()).dtype, origin_, root_);
+    if (mask.mask.valid()) node.inputs.push_back(mask.mask);
+    absorbed_.insert(absorbed_.end(), mask.absorbed.begin(), mask.absorbed.end());
+    const double scale = scores->scale * softmax.attrs.number("scale", 1) * q_.factor * k_.factor *
+                         product.attrs.number("alpha", 1);
     const DataType computed = rw_.value(p->softmax).dtype;
     node.attrs = Attributes{
         {"q_layout", q_.layout},
@@ -106,9 +104,9 @@ class Fuser {
         {"v_layout", v_.layout},
         {"y_layout", std::string("bhsd")},
         {"scale", scale},
-        {"causal", std::string("none")},
-        {"window", std::int64_t{-1}},
-        {"softcap", softcap},
+        {"causal", mask.causal},
+        {"window", mask.window},
+        {"softcap", std::abs(scores->softcap)},
         {"nan_to_zero", std::int64_t{p->nan_to_zero ? 1 : 0}},
         {"softmax_precision",
          computed == rw_.value(origin_.output()).dtype ? DataType::undefined : computed}};
@@ -116,7 +114,26 @@ class Fuser {
     for (const HeadOperand* operand : {&q_, &k_, &v_}) {
       absorbed_.insert(absorbed_.end(), operand->absorbed.begin(), operand->absorbed.end());
     }
-    rw_.replace(root_, std::move(node), absorbed_);
+    if (!after_.valid()) {
+      rw_.replace(root_, std::move(node), absorbed_);
+      return true;
+    }
+    const ValueId y = rw_.add_value({}, DataType::undefined, std::nullopt);
+    if (const auto& equals = rw_.value(origin_.output()).equals;
+        equals && equals->perm.empty() && !equals->reshaped) {
+      rw_.graph().value(y).equals = Equivalence{equals->imported, {0, 2, 1, 3}, false};
+    }
+    node.outputs = {y};
+    node.name = origin_.name;
+    node.source_op = origin_.source_op;
+    node.sources = origin_.sources;
+    for (const NodeId id : absorbed_) add_sources(node, rw_.node(id));
+    rw_.insert(std::move(node), root_);
+    Node transpose;
+    transpose.op = OpKind::transpose;
+    transpose.inputs = {y};
+    transpose.attrs.set("perm", rest_);
+    rw_.replace(after_, std::move(transpose), {});
     return true;
   }
 
@@ -131,6 +148,7 @@ class Fuser {
       k_ = head_operand(rw_, product.input(1), k_transposed ? "bhds" : "bhsd", keys, grouped);
       v_ = head_operand(rw_, origin_.input(1), v_transposed ? "bhds" : "bhsd", rows, grouped);
       if (!q_.source.valid() || !k_.source.valid() || !v_.source.valid()) return false;
+      if (v_.factor * origin_.attrs.number("alpha", 1) != 1) return false;
       if (k_.heads == v_.heads && types_fit() && batches_fit()) return true;
     }
     return false;
@@ -148,65 +166,22 @@ class Fuser {
     return (*rw_.value(k_.source).shape)[0] == q && (*rw_.value(v_.source).shape)[0] == q;
   }
 
-  // One mask of all: bool ones by "and", others added in the type of the scores.
-  ValueId combined_mask(const std::vector<ValueId>& masks) {
-    ValueId all;
-    for (ValueId mask : masks) {
-      if (rw_.value(mask).dtype != DataType::boolean) {
-        const ValueId visible = as_bool_mask(rw_, mask, origin_, root_);
-        if (visible.valid() && (!all.valid() || rw_.value(all).dtype == DataType::boolean)) {
-          mask = visible;
-        }
-      }
-      mask = unrepeated(mask);
-      if (!all.valid()) {
-        all = mask;
-      } else if (rw_.value(all).dtype == rw_.value(mask).dtype) {
-        const bool both_bool = rw_.value(all).dtype == DataType::boolean;
-        all = rw_.insert(OpKind::binary, {all, mask},
-                         Attributes{{"fn", std::string(both_bool ? "logical_and" : "add")}},
-                         origin_, root_);
-      } else {
-        all = rw_.insert(OpKind::binary, {as_added(all), as_added(mask)},
-                         Attributes{{"fn", std::string("add")}}, origin_, root_);
-      }
-    }
-    if (all.valid() && rw_.value(all).dtype != DataType::boolean &&
-        rw_.value(all).dtype != rw_.value(q_.source).dtype) {
-      all =
-          rw_.insert(OpKind::cast, {all},
-                     Attributes{{"to", rw_.value(q_.source).dtype}, {"saturate", std::int64_t{1}}},
-                     origin_, root_);
-    }
-    return all;
-  }
-
-  // The attention broadcasts its mask: it need not be repeated before.
-  ValueId unrepeated(ValueId mask) const {
-    for (int step = 0; step < 3; ++step) {
-      const Node* node = rw_.producer(mask, OpKind::broadcast);
-      if (node == nullptr) break;
-      mask = node->input(0);
-    }
-    return mask;
-  }
-
-  ValueId as_added(ValueId mask) {
-    if (rw_.value(mask).dtype != DataType::boolean) return mask;
-    const DataType type = rw_.value(q_.source).dtype;
-    const ValueId zero = rw_.add_constant({}, scalar_tensor(type, 0));
-    const ValueId low =
-        rw_.add_constant({}, scalar_tensor(type, -std::numeric_limits<double>::infinity()));
-    return rw_.insert(OpKind::select, {mask, zero, low}, Attributes{}, origin_, root_);
-  }
-
   void absorb_output_transpose(Node& node) {
     const NodeId user = rw_.only_user(origin_.output());
     if (!user.valid() || rw_.node(user).op != OpKind::transpose) return;
-    if (rw_.node(user).attrs.integers("perm") != std::vector<std::int64_t>{0, 2, 1, 3}) return;
-    absorbed_.push_back(root_);
-    root_ = user;
+    const auto perm = rw_.node(user).attrs.integers("perm");
+    const std::vector<std::int64_t> swap{0, 2, 1, 3};
+    if (perm == swap) {
+      absorbed_.push_back(root_);
+      root_ = user;
+      node.attrs.set("y_layout", std::string("bshd"));
+      return;
+    }
+    // Heads beside their elements: the rest of the transpose moves whole rows.
+    if (perm[2] != 1 || perm[3] != 3) return;
     node.attrs.set("y_layout", std::string("bshd"));
+    for (const std::int64_t p : perm) rest_.push_back(swap[static_cast<std::size_t>(p)]);
+    after_ = user;
   }
 
   Rewriter& rw_;
@@ -216,6 +191,8 @@ class Fuser {
   HeadOperand k_;
   HeadOperand v_;
   std::vector<NodeId> absorbed_;
+  std::vector<std::int64_t> rest_;  // what is left of a transpose behind, which `after_` was
+  NodeId after_;
 };
 
 // An attention that the importer made: transposes around it become layouts, and repeated heads
@@ -264,6 +241,22 @@ bool absorb_layouts(Rewriter& rw, NodeId id) {
     root = user;
     node.attrs.set("y_layout", std::string("bshd"));
   }
+  if (const ValueId mask = old.input(3); mask.valid() && !old.has_input(4) &&
+                                         old.attrs.text("causal") == "none" &&
+                                         old.attrs.integer("window") < 0) {
+    const Dim t = (*rw.value(k.source).shape)[k.layout.find('s')];
+    const Dim s = (*rw.value(q.source).shape)[q.layout.find('s')];
+    const AttentionMask joined =
+        join_masks(rw, {mask}, s, t, rw.value(old.output()).dtype, old, id);
+    if (joined.mask != mask) {
+      node.inputs[3] = joined.mask;
+      if (!joined.mask.valid()) node.inputs.pop_back();
+      node.attrs.set("causal", joined.causal);
+      node.attrs.set("window", joined.window);
+      absorbed.insert(absorbed.end(), joined.absorbed.begin(), joined.absorbed.end());
+      absorbed.push_back(id);
+    }
+  }
   if (absorbed.empty()) return false;
   rw.replace(root, std::move(node), absorbed);
   return true;
@@ -271,14 +264,20 @@ bool absorb_layouts(Rewriter& rw, NodeId id) {
 
 }  // namespace
 
-int fuse_attention(Graph& graph, const PassOptions&) {
-  Rewriter rw(graph);
+int fuse_attention(Graph& graph, const PassOptions& options) {
   int found = 0;
-  for (const NodeId id : rw.order()) {
-    if (rw.node(id).removed) continue;
-    if (rw.node(id).op == OpKind::matmul && Fuser(rw, id).run()) ++found;
-    if (rw.node(id).op == OpKind::attention && absorb_layouts(rw, id)) ++found;
+  {
+    Rewriter rw(graph);
+    for (const NodeId id : rw.order()) {
+      if (rw.node(id).removed) continue;
+      if (rw.node(id).op == OpKind::matmul && Fuser(rw, id).run()) ++found;
+      if (rw.node(id).op == OpKind::attention && absorb_layouts(rw, id)) ++found;
+    }
   }
+  if (found == 0) return 0;
+  // Masks that were joined for each layer are computed once; transposes that came free sink.
+  if (!options.disabled.contains("remove_duplicates")) remove_duplicates(graph, options);
+  if (!options.disabled.contains("simplify")) simplify(graph, options);
   return found;
 }
 

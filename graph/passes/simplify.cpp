@@ -17,7 +17,7 @@ int simplify(Graph& graph, const PassOptions&) {
         for (int round = 0; round < 4 && !rw.node(id).removed; ++round) {
           const bool any = simplify_view(rw, id) || simplify_arithmetic(rw, id) ||
                            simplify_mask(rw, id) || simplify_matmul(rw, id) ||
-                           simplify_branch(rw, id);
+                           simplify_transposed(rw, id) || simplify_branch(rw, id);
           if (!any) break;
           ++changed;
         }

@@ -6,6 +6,7 @@
 namespace concord::graph {
 
 bool simplify_view(Rewriter& rw, NodeId id);  // reshape, transpose, broadcast, slice, concat, …
+bool simplify_transposed(Rewriter& rw, NodeId id);  // transposes sink through other operators
 bool simplify_arithmetic(Rewriter& rw, NodeId id);  // unary, binary, select, cast
 bool simplify_mask(Rewriter& rw, NodeId id);    // comparisons that are always true, gathered masks
 bool simplify_matmul(Rewriter& rw, NodeId id);  // reshapes around products with one weight

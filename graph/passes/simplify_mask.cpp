@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "graph/passes/iota.h"
 #include "graph/passes/simplify.h"
 
 // Exporters build attention masks by gathering single elements at Range × Range coordinates, and
@@ -69,58 +70,6 @@ bool decide_comparison(Rewriter& rw, NodeId id) {
   return false;
 }
 
-// start + i along one axis, the same along all others.
-struct Iota {
-  std::size_t axis = 0;
-  Dim start;
-  Dim length;
-};
-
-std::optional<Iota> iota(const Rewriter& rw, ValueId id, int depth = 6) {
-  const Node* node = rw.producer(id);
-  const auto& shape = rw.value(id).shape;
-  if (node == nullptr || depth == 0 || !shape) return std::nullopt;
-  if (node->op == OpKind::range) {
-    if (!node->attrs.has("length") || scalar_constant(rw.graph(), node->input(2)) != 1.0) {
-      return std::nullopt;
-    }
-    const Value& start = rw.value(node->input(0));
-    if (start.contents && start.contents->size() == 1) {
-      return Iota{0, start.contents->front(), node->attrs.dims("length")[0]};
-    }
-    if (const auto s = scalar_constant(rw.graph(), node->input(0))) {
-      return Iota{0, static_cast<std::int64_t>(*s), node->attrs.dims("length")[0]};
-    }
-    return std::nullopt;
-  }
-  if (node->op != OpKind::reshape && node->op != OpKind::broadcast) return std::nullopt;
-  auto inner = iota(rw, node->input(0), depth - 1);
-  const auto& from = rw.value(node->input(0)).shape;
-  if (!inner || !from || inner->length.is_constant(1)) return std::nullopt;
-  if (node->op == OpKind::broadcast) {
-    inner->axis += shape->size() - from->size();
-    return (*shape)[inner->axis] == inner->length ? inner : std::nullopt;
-  }
-  // A reshape that only adds or removes axes of extent 1.
-  std::vector<std::size_t> before;
-  std::vector<std::size_t> after;
-  for (std::size_t k = 0; k < from->size(); ++k) {
-    if (!(*from)[k].is_constant(1)) before.push_back(k);
-  }
-  for (std::size_t k = 0; k < shape->size(); ++k) {
-    if (!(*shape)[k].is_constant(1)) after.push_back(k);
-  }
-  if (before.size() != after.size()) return std::nullopt;
-  for (std::size_t k = 0; k < before.size(); ++k) {
-    if (!((*from)[before[k]] == (*shape)[after[k]])) return std::nullopt;
-    if (before[k] == inner->axis) {
-      inner->axis = after[k];
-      return inner;
-    }
-  }
-  return std::nullopt;
-}
-
 // The node gathers data[start_j + i_j …] for coordinates that run along the axes of its result:
 // a slice of the data, its axes put where the coordinates run, repeated along the others.
 bool becomes_slice(Rewriter& rw, NodeId id, ValueId data, const std::vector<Iota>& coordinates,
@@ -168,7 +117,26 @@ bool becomes_slice(Rewriter& rw, NodeId id, ValueId data, const std::vector<Iota
   return true;
 }
 
+// gather_nd along the first axis only is a gather.
+bool becomes_gather(Rewriter& rw, NodeId id) {
+  const Node origin = rw.node(id);
+  const auto indices = rw.value(origin.input(1)).shape;
+  if (!indices || !indices->back().is_constant(1)) return false;
+  const ValueId flat =
+      rw.insert(OpKind::reshape, {origin.input(1)},
+                Attributes{{"shape", SymShape(indices->begin(), indices->end() - 1)},
+                           {"allow_zero", std::int64_t{1}}},
+                origin, id);
+  Node gather;
+  gather.op = OpKind::gather;
+  gather.inputs = {origin.input(0), flat};
+  gather.attrs.set("axis", std::int64_t{0});
+  rw.replace(id, std::move(gather), {});
+  return true;
+}
+
 bool simplify_gather_nd(Rewriter& rw, NodeId id) {
+  if (rw.node(id).attrs.integer("batch_dims") == 0 && becomes_gather(rw, id)) return true;
   const Node& node = rw.node(id);
   const auto& indices = rw.value(node.input(1)).shape;
   const Node* concat = rw.producer(node.input(1), OpKind::concat);

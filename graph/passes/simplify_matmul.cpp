@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "graph/passes/simplify.h"
 
 // Exporters flatten batch axes before a product with one weight and unfold them behind it, and
@@ -78,12 +80,91 @@ bool move_binary(Rewriter& rw, NodeId id) {
   return false;
 }
 
+// reshape(a · b) that splits the leading axis, where a has only that one beside its last: the split
+// moves to a (and to b, if b is not one weight for all).
+bool split_operands(Rewriter& rw, NodeId id) {
+  const Node& reshape = rw.node(id);
+  const Node* product = rw.producer(reshape.input(0), OpKind::matmul);
+  if (reshape.inputs.size() != 1 || product == nullptr || !rw.single_use(reshape.input(0)) ||
+      product->has_input(3) || product->attrs.integer("trans_a", 0) != 0) {
+    return false;
+  }
+  const auto flat = rw.value(reshape.input(0)).shape;
+  const auto split = rw.value(reshape.output()).shape;
+  const auto a = rw.value(product->input(0)).shape;
+  const auto b = rw.value(product->input(1)).shape;
+  if (!flat || !split || !a || !b || a->size() != flat->size() || split->size() <= flat->size() ||
+      !(split->back() == flat->back())) {
+    return false;
+  }
+  if (product->has_input(2) && rank_of(rw.graph(), product->input(2)).value_or(9) > 1) {
+    return false;
+  }
+  const bool weight = flat->size() == 2 && b->size() == 2;
+  const bool batched = flat->size() == 3 && b->size() == 3 && (*a)[0] == (*b)[0] &&
+                       (*flat)[1] == (*split)[split->size() - 2];
+  if (!weight && !batched) return false;
+  const std::size_t kept = weight ? 1 : 2;
+  const auto unfolded = [&](const SymShape& shape) {
+    SymShape result(split->begin(), split->end() - static_cast<std::ptrdiff_t>(kept));
+    result.insert(result.end(), shape.end() - static_cast<std::ptrdiff_t>(kept), shape.end());
+    return result;
+  };
+  const Node origin = *product;
+  const NodeId product_id = rw.producer_id(reshape.input(0));
+  Node moved = origin;
+  moved.outputs.clear();
+  moved.inputs[0] =
+      rw.insert(OpKind::reshape, {origin.input(0)},
+                Attributes{{"shape", unfolded(*a)}, {"allow_zero", std::int64_t{1}}}, origin, id);
+  if (batched) {
+    moved.inputs[1] =
+        rw.insert(OpKind::reshape, {origin.input(1)},
+                  Attributes{{"shape", unfolded(*b)}, {"allow_zero", std::int64_t{1}}}, origin, id);
+  }
+  rw.replace(id, std::move(moved), {product_id});
+  return true;
+}
+
+// reshape(x · s) becomes reshape(x) · s, next to the attention or product that takes the scalar in.
+bool move_scale(Rewriter& rw, NodeId id) {
+  const Node& reshape = rw.node(id);
+  const Node* scale = rw.producer(reshape.input(0));
+  if (reshape.inputs.size() != 1 || scale == nullptr || !rw.single_use(reshape.input(0)))
+    return false;
+  const auto scaled = scaled_by(rw.graph(), *scale);
+  if (!scaled || scale->op != OpKind::binary || !is_float(rw.value(reshape.output()).dtype)) {
+    return false;
+  }
+  const Node origin = *scale;
+  const NodeId scale_id = rw.producer_id(reshape.input(0));
+  const auto shape = rw.value(reshape.output()).shape;
+  const auto& from = rw.value(scaled->base).shape;
+  // Those that keep the last axis move the other way.
+  if (!shape || !from || from->empty() || shape->empty() || from->back() == shape->back()) {
+    return false;
+  }
+  for (const ValueId input : origin.inputs) {
+    if (input != scaled->base && rank_of(rw.graph(), input) > shape->size()) return false;
+  }
+  const ValueId view =
+      rw.insert(OpKind::reshape, {scaled->base},
+                Attributes{{"shape", *shape}, {"allow_zero", std::int64_t{1}}}, origin, id);
+  Node moved = origin;
+  moved.outputs.clear();
+  std::replace(moved.inputs.begin(), moved.inputs.end(), scaled->base, view);
+  rw.replace(id, std::move(moved), {scale_id});
+  return true;
+}
+
 }  // namespace
 
 bool simplify_matmul(Rewriter& rw, NodeId id) {
   switch (rw.node(id).op) {
     case OpKind::matmul:
       return move_product(rw, id);
+    case OpKind::reshape:
+      return split_operands(rw, id) || move_scale(rw, id);
     case OpKind::unary:
       return move_unary(rw, id);
     case OpKind::binary:

@@ -21,67 +21,11 @@ bool becomes_reshape(Rewriter& rw, NodeId id, ValueId from) {
   return true;
 }
 
-// Axes of a reshape's input that each axis of its output is made of, if it only merges neighbours
-// (or splits them, with the roles of input and output swapped).
-std::optional<std::vector<std::vector<std::int64_t>>> merged_axes(const SymShape& from,
-                                                                  const SymShape& to) {
-  std::vector<std::vector<std::int64_t>> groups;
-  std::size_t at = 0;
-  for (const Dim& d : to) {
-    std::vector<std::int64_t> group;
-    Dim size(1);
-    while (at < from.size() && (group.empty() || !(size == d))) {
-      size = size * from[at];
-      group.push_back(static_cast<std::int64_t>(at++));
-      if (size.is_constant(0)) return std::nullopt;
-    }
-    if (!(size == d) || group.empty()) return std::nullopt;
-    groups.push_back(std::move(group));
-  }
-  // Axes of extent 1 left over belong to the last group.
-  while (at < from.size() && from[at].is_constant(1) && !groups.empty()) {
-    groups.back().push_back(static_cast<std::int64_t>(at++));
-  }
-  if (at != from.size()) return std::nullopt;
-  return groups;
-}
-
-// reshape(transpose(reshape(x))) that is one transpose of x: exporters fold the batch axes away,
-// transpose, and unfold them.
-bool joins_transpose(Rewriter& rw, NodeId id) {
-  const Node& outer = rw.node(id);
-  const Node* middle = rw.producer(outer.input(0), OpKind::transpose);
-  const Node* inner = middle ? rw.producer(middle->input(0), OpKind::reshape) : nullptr;
-  if (inner == nullptr || inner->inputs.size() != 1) return false;
-  const auto& x = rw.value(inner->input(0)).shape;
-  const auto& folded = rw.value(inner->output()).shape;
-  const auto& result = rw.value(outer.output()).shape;
-  if (!x || !folded || !result || result->size() != x->size()) return false;
-  const auto groups = merged_axes(*x, *folded);
-  if (!groups) return false;
-  Perm perm;
-  for (const std::int64_t p : middle->attrs.integers("perm")) {
-    const auto& group = (*groups)[static_cast<std::size_t>(p)];
-    perm.insert(perm.end(), group.begin(), group.end());
-  }
-  for (std::size_t k = 0; k < perm.size(); ++k) {
-    if (!((*result)[k] == (*x)[static_cast<std::size_t>(perm[k])])) return false;
-  }
-  Node transpose;
-  transpose.op = OpKind::transpose;
-  transpose.inputs = {inner->input(0)};
-  transpose.attrs.set("perm", std::move(perm));
-  rw.replace(id, std::move(transpose),
-             {rw.producer_id(outer.input(0)), rw.producer_id(middle->input(0))});
-  return true;
-}
-
 bool simplify_reshape(Rewriter& rw, NodeId id) {
   const Node& node = rw.node(id);
   if (node.inputs.size() != 1) return false;
   const ValueId x = node.input(0);
   if (same_shape(rw.graph(), x, node.output())) return rw.bypass(id, x);
-  if (joins_transpose(rw, id)) return true;
   const Node* before = rw.producer(x, OpKind::reshape);
   if (before != nullptr && before->inputs.size() == 1) {
     add_sources(rw.graph().node(id), *before);
