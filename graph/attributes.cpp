@@ -39,7 +39,7 @@ std::string tensor_text(const Tensor& t) {
     return text + "}";
   }
   std::uint64_t hash = 1469598103934665603u;  // FNV-1a
-  const auto* p = reinterpret_cast<const unsigned char*>(t.data());
+  const auto* p = reinterpret_cast<const unsigned char*>(t.in_place());
   for (std::int64_t i = 0; i < t.bytes(); ++i) hash = (hash ^ p[i]) * 1099511628211u;
   char buffer[24];
   std::snprintf(buffer, sizeof buffer, "#%016llx", static_cast<unsigned long long>(hash));

@@ -85,10 +85,11 @@ void window(Conversion& c, std::initializer_list<double> coefficients) {
   const std::int64_t number = c.integer("output_datatype", 1);
   const auto type = static_cast<DataType>(number);
   if (number < 1 || number > 26 || !is_float(type)) c.unsupported("a window that is no float");
-  const auto known = c.known_contents(size);
-  if (!known || known->size() != 1) c.unsupported("a size that is known only when running");
   const bool periodic = c.flag("periodic", true);
-  const ValueId n = c.iota(known->front(), type);
+  const DataType whole = c.dtype(size);
+  const ValueId steps = c.emit(
+      OpKind::range, {c.make_scalar(0, whole), c.reshape(size, {}), c.make_scalar(1, whole)});
+  const ValueId n = c.cast(steps, type);
   ValueId length = c.cast(size, type);
   if (!periodic) length = c.binary(BinaryFn::sub, length, 1.0);
   ValueId sum;

@@ -19,6 +19,10 @@ void shape_of(Conversion& c) {
   c.output(0, c.emit(OpKind::shape_of, {x}, {{"start", start}, {"end", end}}));
 }
 
+ValueId shape_tensor(Conversion& c, ValueId x) {
+  return c.emit(OpKind::shape_of, {x}, {{"start", std::int64_t{0}}, {"end", INT64_MAX}});
+}
+
 void size(Conversion& c) {
   const ValueId shape =
       c.emit(OpKind::shape_of, {c.input(0)}, {{"start", std::int64_t{0}}, {"end", INT64_MAX}});
@@ -48,6 +52,28 @@ void flatten(Conversion& c) {
                             product(all.subspan(static_cast<std::size_t>(axis)))}));
 }
 
+// Where a runtime list of axes of a tensor of this rank has no entry: positions [rank − entries],
+// ascending.
+ValueId other_axes(Conversion& c, ValueId axes, std::int64_t rank) {
+  const auto entries = c.known_shape(axes).at(0).constant();
+  if (!entries || *entries > rank)
+    c.unsupported("a number of axes that is known only when running");
+  const ValueId whole = c.cast(axes, DataType::i64);
+  const ValueId canonical =
+      c.select(c.binary(BinaryFn::less, whole, 0.0),
+               c.binary(BinaryFn::add, whole, static_cast<double>(rank)), whole);
+  const ValueId none = c.make_constant(Tensor::zeros(DataType::i64, {rank}));
+  const ValueId ones = c.broadcast(c.make_scalar(1, DataType::i64), {*entries});
+  const ValueId marked = c.emit(OpKind::scatter_elements, {none, canonical, ones},
+                                {{"axis", std::int64_t{0}}, {"reduction", std::string("none")}});
+  const ValueId rest = c.emit(OpKind::nonzero, {c.binary(BinaryFn::equal, marked, 0.0)});
+  return c.reshape(rest, {rank - *entries});
+}
+
+ValueId reshape_to(Conversion& c, ValueId x, ValueId shape) {
+  return c.emit(OpKind::reshape, {x, shape}, {{"allow_zero", std::int64_t{1}}});
+}
+
 // Axes were an attribute up to opset 12.
 void squeeze(Conversion& c) {
   const ValueId x = c.input(0);
@@ -55,7 +81,10 @@ void squeeze(Conversion& c) {
   const auto rank = static_cast<std::int64_t>(shape.size());
   const bool is_given = c.has_input(1) || c.has_attribute("axes");
   auto axes = c.integers_of(1, "axes");
-  if (is_given && !axes) c.unsupported("axes that are known only when running");
+  if (is_given && !axes) {
+    const ValueId kept = other_axes(c, c.input(1), rank);
+    return c.output(0, reshape_to(c, x, c.gather(shape_tensor(c, x), kept, 0)));
+  }
   std::vector<bool> gone(shape.size(), false);
   if (is_given) {
     for (const std::int64_t axis : c.axes(*axes, rank)) {
@@ -85,10 +114,21 @@ void squeeze(Conversion& c) {
 
 void unsqueeze(Conversion& c) {
   const ValueId x = c.input(0);
+  const bool is_given = c.has_input(1) || c.has_attribute("axes");
+  if (!is_given) c.invalid("it has no axes");
   const auto axes = c.integers_of(1, "axes");
-  if (!axes) c.unsupported("axes that are known only when running");
-  const std::int64_t rank = c.known_rank(x) + static_cast<std::int64_t>(axes->size());
-  c.output(0, c.unsqueeze(x, c.axes(*axes, rank)));
+  if (axes) {
+    const std::int64_t rank = c.known_rank(x) + static_cast<std::int64_t>(axes->size());
+    return c.output(0, c.unsqueeze(x, c.axes(*axes, rank)));
+  }
+  const auto added = c.known_shape(c.input(1)).at(0).constant();
+  if (!added || *added > 64) c.unsupported("a number of axes that is known only when running");
+  const std::int64_t rank = c.known_rank(x) + *added;
+  const ValueId old = other_axes(c, c.input(1), rank);
+  const ValueId ones = c.broadcast(c.make_scalar(1, DataType::i64), {rank});
+  c.output(0, reshape_to(c, x,
+                         c.emit(OpKind::scatter_elements, {ones, old, shape_tensor(c, x)},
+                                {{"axis", std::int64_t{0}}, {"reduction", std::string("none")}})));
 }
 
 void expand(Conversion& c) {
