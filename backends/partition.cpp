@@ -109,12 +109,23 @@ struct Missing {
   std::string example;
 };
 
-std::string table(const std::map<std::pair<std::string, std::string>, Missing>& missing) {
-  std::string text = "no backend can run " + std::to_string(missing.size()) +
-                     " kind(s) of operator in this model:";
+using MissingTable = std::map<std::pair<std::string, std::string>, Missing>;
+
+std::string summary(const MissingTable& missing) {
+  std::string text = "no backend here can run";
+  const char* separator = " ";
   for (const auto& [key, row] : missing) {
-    text += "\n  " + key.first + " of " + key.second + ", " + std::to_string(row.nodes) +
-            " node(s), first " + row.example + ": " + row.reason;
+    text += separator + key.first + " of " + key.second + " (" + std::to_string(row.nodes) +
+            (row.nodes == 1 ? " node)" : " nodes)");
+    separator = ", ";
+  }
+  return text;
+}
+
+std::string table(const MissingTable& missing) {
+  std::string text = "choose another backend, or export the model without these:";
+  for (const auto& [key, row] : missing) {
+    text += "\n  " + key.first + " of " + key.second + ", first " + row.example + ": " + row.reason;
   }
   return text;
 }
@@ -124,7 +135,7 @@ std::string table(const std::map<std::pair<std::string, std::string>, Missing>& 
 Partition partition(const Graph& graph, const Backend& backend,
                     const std::function<const Backend*()>& cpu) {
   Partition result;
-  std::map<std::pair<std::string, std::string>, Missing> missing;
+  MissingTable missing;
   const std::vector<bool> host = host_values(graph);
   const bool on_cpu = backend.name() == "cpu";
 
@@ -207,8 +218,7 @@ Partition partition(const Graph& graph, const Backend& backend,
     groups[{depth, mine}].push_back(id);
   }
   if (!missing.empty()) {
-    throw Error(ErrorKind::unsupported, table(missing),
-                "choose another backend, or export the model without these operators");
+    throw Error(ErrorKind::unsupported, summary(missing), table(missing));
   }
 
   const auto users = graph.users();

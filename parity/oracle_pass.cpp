@@ -14,8 +14,6 @@ using graph::Graph;
 using graph::Node;
 using graph::NodeId;
 
-constexpr int kNoiseRuns = 3;
-
 // Infinity where the declared type has no number so large.
 Tensor bounded(const reference::OracleValue& value) {
   if (!value.overflow) return value.value;

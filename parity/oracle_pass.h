@@ -12,6 +12,8 @@
 
 namespace concord::parity {
 
+constexpr int kNoiseRuns = 3;
+
 // What the float64 oracle says of one model on one set of inputs.
 class OraclePass {
  public:
