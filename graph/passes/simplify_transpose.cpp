@@ -8,30 +8,59 @@ namespace concord::graph {
 namespace {
 
 using Perm = std::vector<std::int64_t>;
-using Groups = std::vector<std::vector<std::int64_t>>;
 
-// Axes of a reshape's input that each axis of its output is made of, if it only merges neighbours
-// (or splits them, with the roles of input and output swapped).
-std::optional<Groups> merged_axes(const SymShape& from, const SymShape& to) {
-  Groups groups;
-  std::size_t at = 0;
-  for (const Dim& d : to) {
-    std::vector<std::int64_t> group;
-    Dim size(1);
-    while (at < from.size() && (group.empty() || !(size == d))) {
-      size = size * from[at];
-      group.push_back(static_cast<std::int64_t>(at++));
-      if (size.is_constant(0)) return std::nullopt;
+// Neighbouring axes of a reshape's input that become neighbouring axes of its output, as few at a
+// time as possible. Axes of extent 1 of the input are left out, those of the output belong to one.
+struct Segment {
+  std::vector<std::int64_t> from;
+  std::vector<std::int64_t> to;
+};
+
+std::optional<std::vector<Segment>> segments(const SymShape& from, const SymShape& to) {
+  std::vector<Segment> result;
+  std::size_t i = 0;
+  std::size_t k = 0;
+  const auto next = [&](const SymShape& shape, std::size_t& at, Dim& size,
+                        std::vector<std::int64_t>& axes) {
+    if (at == shape.size()) return false;
+    size = size * shape[at];
+    axes.push_back(static_cast<std::int64_t>(at++));
+    return true;
+  };
+  while (i < from.size() || k < to.size()) {
+    if (i < from.size() && from[i].is_constant(1)) {
+      ++i;
+      continue;
     }
-    if (!(size == d) || group.empty()) return std::nullopt;
-    groups.push_back(std::move(group));
+    Segment s;
+    Dim a(1);
+    Dim b(1);
+    while (k < to.size() && to[k].is_constant(1)) next(to, k, b, s.to);
+    if (i == from.size()) {
+      // Only extents of 1 are left.
+      if (k < to.size() || result.empty()) return std::nullopt;
+      result.back().to.insert(result.back().to.end(), s.to.begin(), s.to.end());
+      break;
+    }
+    if (!next(from, i, a, s.from) || !next(to, k, b, s.to)) return std::nullopt;
+    while (!(a == b)) {
+      if (a.is_constant(0) || b.is_constant(0)) return std::nullopt;
+      // The side whose product the other one's is a multiple of is behind.
+      if (Dim::exact_div(b, a)) {
+        if (!next(from, i, a, s.from)) return std::nullopt;
+      } else if (Dim::exact_div(a, b)) {
+        if (!next(to, k, b, s.to)) return std::nullopt;
+      } else {
+        return std::nullopt;
+      }
+    }
+    std::erase_if(s.from, [&](std::int64_t axis) {
+      return from[static_cast<std::size_t>(axis)].is_constant(1);
+    });
+    result.push_back(std::move(s));
   }
-  // Axes of extent 1 left over belong to the last group.
-  while (at < from.size() && from[at].is_constant(1) && !groups.empty()) {
-    groups.back().push_back(static_cast<std::int64_t>(at++));
-  }
-  if (at != from.size()) return std::nullopt;
-  return groups;
+  if (result.empty()) return std::nullopt;
+  return result;
 }
 
 Perm inverse(const Perm& perm) {
@@ -63,25 +92,47 @@ Attributes reshape_to(SymShape shape) {
   return Attributes{{"shape", std::move(shape)}, {"allow_zero", std::int64_t{1}}};
 }
 
-// reshape(transpose(x)) that splits axes: they are split before the transpose.
-bool sink_below_split(Rewriter& rw, NodeId id, const Node& transpose) {
+// reshape(transpose(x)) that joins and splits only axes which are neighbours in x too: x is
+// reshaped, then transposed.
+bool sink_below_reshape(Rewriter& rw, NodeId id, const Node& transpose) {
   const Node& reshape = rw.node(id);
   const auto& transposed = rw.value(reshape.input(0)).shape;
   const auto& result = rw.value(reshape.output()).shape;
-  if (!transposed || !result || result->size() <= transposed->size()) return false;
-  const auto groups = merged_axes(*result, *transposed);
-  if (!groups) return false;
-  // Axes of extent 1 alone are no split: they are there to be broadcast.
+  if (!transposed || !result) return false;
+  auto parts = segments(*transposed, *result);
+  if (!parts) return false;
+  const Perm& perm = transpose.attrs.integers("perm");
+  const auto source = [&](std::int64_t axis) { return perm[static_cast<std::size_t>(axis)]; };
+  bool moves = false;
+  for (const Segment& s : *parts) {
+    moves = moves || s.from.size() > 1 || s.to.size() > 1;
+    for (std::size_t k = 1; k < s.from.size(); ++k) {
+      // Neighbours in x, but for axes of extent 1 between.
+      for (std::int64_t at = source(s.from[k - 1]) + 1; at != source(s.from[k]); ++at) {
+        if (at >= static_cast<std::int64_t>(perm.size())) return false;
+        const auto place = std::find(perm.begin(), perm.end(), at) - perm.begin();
+        if (!(*transposed)[static_cast<std::size_t>(place)].is_constant(1)) return false;
+      }
+    }
+  }
+  // Axes of extent 1 alone are there to be broadcast (or to be moved again).
   const auto wide = [](const SymShape& shape) {
     return std::count_if(shape.begin(), shape.end(),
                          [](const Dim& d) { return !d.is_constant(1); });
   };
-  if (wide(*result) == wide(*transposed)) return false;
+  if (wide(*result) == wide(*transposed) && result->size() >= transposed->size()) {
+    const NodeId user = rw.only_user(reshape.output());
+    if (!user.valid() || rw.node(user).op != OpKind::transpose) return false;
+  }
+  if (!moves && result->size() == transposed->size()) return false;
+  std::sort(parts->begin(), parts->end(), [&](const Segment& a, const Segment& b) {
+    return source(a.from.front()) < source(b.from.front());
+  });
   SymShape before;
-  Perm perm(result->size());
-  for (const std::int64_t k : inverse(transpose.attrs.integers("perm"))) {
-    for (const std::int64_t axis : (*groups)[static_cast<std::size_t>(k)]) {
-      perm[static_cast<std::size_t>(axis)] = static_cast<std::int64_t>(before.size());
+  Perm moved(result->size());
+  for (const Segment& s : *parts) {
+    for (const std::int64_t axis : s.to) {
+      moved[static_cast<std::size_t>(axis)] = static_cast<std::int64_t>(before.size());
       before.push_back((*result)[static_cast<std::size_t>(axis)]);
     }
   }
@@ -89,44 +140,8 @@ bool sink_below_split(Rewriter& rw, NodeId id, const Node& transpose) {
   const NodeId upper = rw.producer_id(origin.input(0));
   const ValueId from =
       rw.insert(OpKind::reshape, {transpose.input(0)}, reshape_to(before), origin, id);
-  remember(rw, from, origin.output(), inverse(perm));
-  becomes_transpose(rw, id, from, std::move(perm), {upper});
-  return true;
-}
-
-// reshape(transpose(x)) that merges axes which are neighbours in x too.
-bool sink_below_merge(Rewriter& rw, NodeId id, const Node& transpose) {
-  const Node& reshape = rw.node(id);
-  const auto& transposed = rw.value(reshape.input(0)).shape;
-  const auto& result = rw.value(reshape.output()).shape;
-  if (!transposed || !result || result->size() >= transposed->size()) return false;
-  const auto groups = merged_axes(*transposed, *result);
-  if (!groups) return false;
-  const Perm& perm = transpose.attrs.integers("perm");
-  std::vector<std::pair<std::int64_t, std::int64_t>> starts;  // first axis in x, axis of the result
-  for (std::size_t g = 0; g < groups->size(); ++g) {
-    const auto& group = (*groups)[g];
-    const std::int64_t first = perm[static_cast<std::size_t>(group[0])];
-    for (std::size_t k = 1; k < group.size(); ++k) {
-      if (perm[static_cast<std::size_t>(group[k])] != first + static_cast<std::int64_t>(k)) {
-        return false;
-      }
-    }
-    starts.emplace_back(first, static_cast<std::int64_t>(g));
-  }
-  std::sort(starts.begin(), starts.end());
-  SymShape before;
-  Perm reduced(starts.size());
-  for (std::size_t k = 0; k < starts.size(); ++k) {
-    before.push_back((*result)[static_cast<std::size_t>(starts[k].second)]);
-    reduced[static_cast<std::size_t>(starts[k].second)] = static_cast<std::int64_t>(k);
-  }
-  const Node origin = reshape;
-  const NodeId upper = rw.producer_id(origin.input(0));
-  const ValueId from =
-      rw.insert(OpKind::reshape, {transpose.input(0)}, reshape_to(before), origin, id);
-  remember(rw, from, origin.output(), inverse(reduced));
-  becomes_transpose(rw, id, from, std::move(reduced), {upper});
+  remember(rw, from, origin.output(), inverse(moved));
+  becomes_transpose(rw, id, from, std::move(moved), {upper});
   return true;
 }
 
@@ -198,7 +213,7 @@ bool simplify_transposed(Rewriter& rw, NodeId id) {
     switch (node.op) {
       case OpKind::reshape:
         if (node.inputs.size() != 1 || !rw.single_use(operand)) return false;
-        return sink_below_split(rw, id, transpose) || sink_below_merge(rw, id, transpose);
+        return sink_below_reshape(rw, id, transpose);
       case OpKind::matmul:
       case OpKind::slice:
         if (!sinks(rw, node, operand) || !all_users_sink(rw, operand)) return false;
