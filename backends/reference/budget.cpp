@@ -8,7 +8,9 @@
 namespace concord::reference {
 
 double budget(double y, double sigma, DataType store) {
-  return kLambda * sigma + unit_roundoff(store) * std::abs(y) + smallest_normal(store);
+  const bool exact = sigma == 0 && round_to(store, y) == y;
+  const double rounding = exact ? 0 : unit_roundoff(store) * std::abs(y);
+  return kLambda * sigma + rounding + smallest_normal(store);
 }
 
 bool quantised_within(double observed, double unrounded, double sigma, DataType to) {
