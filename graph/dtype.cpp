@@ -266,7 +266,8 @@ std::uint64_t float_to_bits(DataType dtype, double value, bool saturate) {
   if (dtype == DataType::f64) return std::bit_cast<std::uint64_t>(value);
   if (dtype == DataType::f8e8m0) {
     if (std::isnan(value)) return 255;
-    const double exponent = std::nearbyint(std::log2(std::abs(value)));
+    // A power of two: ONNX's Cast rounds up by default.
+    const double exponent = std::ceil(std::log2(std::abs(value)));
     if (std::isinf(exponent)) return exponent > 0 ? (saturate ? 254 : 255) : 0;
     if (exponent > 127) return saturate ? 254 : 255;
     return static_cast<std::uint64_t>(std::max(exponent, -127.0) + 127.0);

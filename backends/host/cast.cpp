@@ -28,6 +28,8 @@ IntegerRange range_of(DataType dtype) {
 // float64, which does not fit: hence the comparison with >=.
 std::uint64_t integer_bits(double value, DataType to) {
   if (std::isnan(value)) return 0;
+  // Types below a byte keep the low bits, as ONNX's data has it.
+  if (is_sub_byte(to)) return integer_bits(value, DataType::i64);
   const IntegerRange range = range_of(to);
   const double whole = std::trunc(value);
   if (whole >= range.highest) {

@@ -69,7 +69,7 @@ Tensor from_doubles(DataType dtype, Shape shape, std::span<const double> values)
     Tensor bytes(DataType::u8, std::move(shape));
     const auto to = raw_mutable<std::uint8_t>(bytes);
     for (std::size_t i = 0; i < to.size(); ++i) {
-      to[i] = static_cast<std::uint8_t>(float_to_bits(dtype, values[i]));
+      to[i] = static_cast<std::uint8_t>(float_to_bits(dtype, values[i], false));
     }
     return packed_as(dtype, bytes);
   }
@@ -84,7 +84,7 @@ Tensor from_doubles(DataType dtype, Shape shape, std::span<const double> values)
     if constexpr (std::is_integral_v<T>) {
       const auto to = raw_mutable<T>(result);
       for (std::size_t i = 0; i < to.size(); ++i) {
-        to[i] = static_cast<T>(float_to_bits(dtype, values[i]));
+        to[i] = static_cast<T>(float_to_bits(dtype, values[i], false));
       }
     }
   });

@@ -99,7 +99,8 @@ auto with_integer(DataType dtype, F&& f) {
 
 // Floats of any type, exactly; integers up to 2^53.
 std::vector<double> doubles(const Tensor& t);
-// A tensor of a float type from numbers, each rounded to it.
+// A tensor of a float type from numbers, each rounded to it; what is too large becomes infinity, or
+// NaN, or the largest number, whichever the type has first.
 Tensor from_doubles(DataType dtype, Shape shape, std::span<const double> values);
 
 // f(span) over the elements as something that compares: integers as they are, bool as

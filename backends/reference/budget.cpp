@@ -14,9 +14,7 @@ double budget(double y, double sigma, DataType store) {
 }
 
 bool quantised_within(double observed, double unrounded, double sigma, DataType to) {
-  const bool is_signed = is_signed_integer(to);
-  const double highest = std::ldexp(1.0, bits(to) - (is_signed ? 1 : 0)) - 1;
-  const double lowest = is_signed ? -std::ldexp(1.0, bits(to) - 1) : 0;
+  const auto [lowest, highest] = integer_limits(to);
   const double low = std::nearbyint(unrounded - kLambda * sigma);
   const double high = std::nearbyint(unrounded + kLambda * sigma);
   return observed >= std::clamp(low, lowest, highest) &&

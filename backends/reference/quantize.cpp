@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "backends/host/cast.h"
 #include "backends/reference/kernel.h"
 #include "backends/reference/quantization.h"
@@ -17,6 +19,7 @@ std::vector<OracleValue> compute(const Call& call) {
   Tensor rounded(DataType::f64, shape);
   const auto whole = rounded.as_mutable<double>();
   const bool integer = is_integer(to);
+  const IntegerLimits limits = integer_limits(to);
   const bool saturate = call.attrs().integer("saturate", 1) != 0;
   parallel_for(exact.count(), grain_for(20), [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t i = begin; i < end; ++i) {
@@ -24,7 +27,8 @@ std::vector<OracleValue> compute(const Call& call) {
       N quotient = number<N>(x[at]) / number<N>(scales.scale(i));
       if (integer) {
         const double zero = scales.zero_point(i);
-        whole[at] = std::nearbyint(static_cast<double>(value_of(quotient))) + zero;
+        const double moved_by = std::nearbyint(static_cast<double>(value_of(quotient))) + zero;
+        whole[at] = std::clamp(moved_by, limits.lowest, limits.highest);
         const real_t<N> moved = value_of(quotient) + static_cast<real_t<N>>(zero);
         if constexpr (kUncertain<N>) {
           quotient.value = moved;

@@ -27,6 +27,8 @@ struct Axis {
   double scale;
   double roi_begin;
   double roi_end;
+  // The output's length before it was cut to a whole number: what the formulas mean.
+  double resized() const { return scale * static_cast<double>(input); }
 };
 
 // Place along the input that output position o is taken from. Coordinates are computed, so they
@@ -39,22 +41,22 @@ N coordinate(const Axis& a, const std::string& mode, std::int64_t o) {
   const auto extent = static_cast<double>(a.input);
   if (mode == "asymmetric") return a.scale == 1 ? x : x / scale;
   if (mode == "align_corners") {
-    if (a.output == 1) return number<N>(0);
-    return x * number<N>(extent - 1) / number<N>(static_cast<double>(a.output - 1));
+    if (a.resized() == 1) return number<N>(0);
+    return x * number<N>(extent - 1) / number<N>(a.resized() - 1);
   }
   if (mode == "tf_crop_and_resize") {
     const N begin = number<N>(a.roi_begin);
     const N end = number<N>(a.roi_end);
     const N last = number<N>(extent - 1);
-    if (a.output == 1) return half * (begin + end) * last;
-    return begin * last + x * (end - begin) * last / number<N>(static_cast<double>(a.output - 1));
+    if (a.resized() == 1) return half * (begin + end) * last;
+    return begin * last + x * (end - begin) * last / number<N>(a.resized() - 1);
   }
-  if (mode == "pytorch_half_pixel" && a.output == 1) return number<N>(0);
+  if (mode == "pytorch_half_pixel" && a.resized() <= 1) return number<N>(0);
   if (mode == "tf_half_pixel_for_nn") return (x + half) / scale;
   if (a.scale == 1 && mode != "half_pixel_symmetric") return x;
   N place = (x + half) / scale - half;
   if (mode == "half_pixel_symmetric") {
-    const N adjustment = number<N>(static_cast<double>(a.output)) / (scale * number<N>(extent));
+    const N adjustment = number<N>(static_cast<double>(a.output)) / number<N>(a.resized());
     place = number<N>(extent / 2) * (number<N>(1) - adjustment) + place;
   }
   return place;

@@ -112,6 +112,14 @@ double smallest_normal(DataType dtype) {
   }
 }
 
+IntegerLimits integer_limits(DataType dtype) {
+  const int width = bits(dtype);
+  if (is_signed_integer(dtype)) {
+    return {-std::ldexp(1.0, width - 1), std::ldexp(1.0, width - 1) - 1};
+  }
+  return {0, std::ldexp(1.0, width) - 1};
+}
+
 Tensor widened(const Tensor& tensor) {
   if (tensor.dtype() == DataType::f64) return tensor;
   Tensor wide(DataType::f64, tensor.shape());

@@ -14,6 +14,13 @@ double unit_roundoff(DataType dtype);
 double max_finite(DataType dtype);
 double smallest_normal(DataType dtype);
 
+struct IntegerLimits {
+  double lowest;
+  double highest;
+};
+// Of an integer type of 32 bits or fewer.
+IntegerLimits integer_limits(DataType dtype);
+
 // A float64 tensor with the same values as one of any float type.
 Tensor widened(const Tensor& tensor);
 // A tensor of a float type, each value rounded to it.
