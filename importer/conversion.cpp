@@ -396,11 +396,14 @@ std::optional<bool> Conversion::assumed_branch() const {
 }
 void Conversion::note_ambiguous(bool then_is_narrower) const {
   // Only a squeeze refuses by itself to run where it does not fit.
-  for (const auto& inner : body_proto(then_is_narrower ? "then_branch" : "else_branch").node()) {
-    if (inner.op_type() != "Squeeze" && inner.op_type() != "Constant" &&
-        inner.op_type() != "Identity") {
-      return;
-    }
+  const onnx::GraphProto& body = body_proto(then_is_narrower ? "then_branch" : "else_branch");
+  for (const auto& output : body.output()) {
+    const bool is_squeezed =
+        std::any_of(body.node().begin(), body.node().end(), [&](const onnx::NodeProto& inner) {
+          return inner.op_type() == "Squeeze" && inner.output_size() == 1 &&
+                 inner.output(0) == output.name();
+        });
+    if (!is_squeezed) return;
   }
   builder_.note_ambiguous(node_, then_is_narrower);
 }
