@@ -71,25 +71,27 @@ bool absorb(Inference& in) {
 
 Contents slice(Inference& in) {
   const auto shape = static_shape(in.shape(0));
-  if (!shape || shape->size() != 1 || !in.contents(0)) return std::nullopt;
-  if (in.attrs().integers("axes").size() > 1) return std::nullopt;
-  std::vector<Dim> x = *in.contents(0);
-  if (in.attrs().integers("axes").empty()) return x;
-  const auto start = in.attrs().dims("starts")[0].constant();
-  const auto end = in.attrs().dims("ends")[0].constant();
-  if (!start || !end) return std::nullopt;
-  const std::int64_t step = in.attrs().integers("steps")[0];
-  const auto size = static_cast<std::int64_t>(x.size());
-  const std::int64_t last = step > 0 ? size : size - 1;
-  const auto bound = [&](std::int64_t v, std::int64_t low) {
-    return std::clamp(v < 0 ? v + size : v, low, std::max(low, last));
-  };
-  const std::int64_t from = bound(*start, 0);
-  const std::int64_t to = bound(*end, step > 0 ? 0 : -1);
+  const Contents from = in.contents(0);
+  if (!shape || !from || !is_static(in.attrs().dims("starts")) ||
+      !is_static(in.attrs().dims("ends"))) {
+    return std::nullopt;
+  }
+  const std::vector<SliceAxis> cut = slice_geometry(in.node(), *shape, {}, {});
+  const Shape strides = contiguous_strides(*shape);
+  std::int64_t count = 1;
+  for (const SliceAxis& axis : cut) count *= axis.count;
+  Shape index(cut.size(), 0);
   std::vector<Dim> y;
-  for (std::int64_t i = from; step > 0 ? i < to : i > to && i < size; i += step) {
-    y.push_back(x[static_cast<std::size_t>(i)]);
-    if (std::abs(step) > size) break;
+  for (std::int64_t i = 0; i < count; ++i) {
+    std::int64_t at = 0;
+    for (std::size_t k = 0; k < cut.size(); ++k) {
+      at += (cut[k].start + index[k] * cut[k].step) * strides[k];
+    }
+    y.push_back((*from)[static_cast<std::size_t>(at)]);
+    for (std::size_t k = cut.size(); k-- > 0;) {
+      if (++index[k] < cut[k].count) break;
+      index[k] = 0;
+    }
   }
   return y;
 }
