@@ -44,7 +44,7 @@ bool is_shape_operand(const Node& node, std::size_t index) {
     case OpKind::resize:
       return index >= 2;
     case OpKind::range:
-      return true;
+      return !node.attrs.has("length");  // else its ends are only values
     default:
       return false;
   }
