@@ -1,0 +1,35 @@
+#include "backends/cpu/kernels/copy.h"
+#include "backends/cpu/ops/common.h"
+
+namespace concord::cpu {
+namespace {
+
+PlanFn prepare(Compiler& c) {
+  return [axis = static_cast<int>(c.attrs().integer("axis"))](Planner& p) {
+    const Dims strides = dense_strides(p.out_shape());
+    const auto size = static_cast<std::int64_t>(element_bytes(p.out_dtype()));
+    std::vector<View> parts;
+    for (int i = 0; i < p.input_count(); ++i) {
+      if (p.has(i)) parts.push_back(p.view(i));
+    }
+    const Ref out = p.out();
+    p.kernel("concat");
+    std::int64_t start = 0;
+    for (const View& part : parts) {
+      const Ref to = out.plus(start * strides[axis] * size);
+      start += part.shape[axis];
+      if (part.shape.count() == 0) continue;
+      p.emit([part, to, strides, size](const Frame& f) {
+        copy_strided(static_cast<std::size_t>(size), part.shape, f.at(part.at), part.strides,
+                     f.at(to), strides);
+      });
+    }
+  };
+}
+
+}  // namespace
+
+const Lowering cpu_concat{
+    .why_unsupported = why_not_movable, .prepare = prepare, .view_inputs = kAllInputs};
+
+}  // namespace concord::cpu

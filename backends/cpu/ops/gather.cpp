@@ -1,0 +1,41 @@
+#include "backends/cpu/kernels/gather.h"
+
+#include "backends/cpu/ops/common.h"
+
+namespace concord::cpu {
+namespace {
+
+std::optional<std::string> why_unsupported(const graph::Graph& graph, const graph::Node& node) {
+  if (element_bytes(output_dtype(graph, node)) == 0) return why_not_host(graph, node);
+  return std::nullopt;
+}
+
+PlanFn prepare(Compiler& c) {
+  if (element_bytes(c.out_value().dtype) == 0) return prepare_host(c);
+  return [axis = static_cast<int>(c.attrs().integer("axis"))](Planner& p) {
+    const Dims shape = p.shape(0);
+    const Ref x = p.in(0);
+    Indices indices;
+    indices.type = element(p.dtype(1));
+    indices.count = p.shape(1).count();
+    const Ref at = p.in(1);
+    const std::int64_t outer = shape.product(0, axis);
+    const std::int64_t inner = shape.product(axis + 1, shape.rank());
+    const std::size_t size = element_bytes(p.out_dtype());
+    const Ref y = p.out();
+    p.emit("gather", 0, [=, extent = shape[axis]](const Frame& f) {
+      Indices now = indices;
+      now.data = f.at(at);
+      std::int64_t bad = 0;
+      if (!gather(size, outer, extent, inner, f.at(x), now, f.at(y), &bad)) {
+        throw_bad_index(bad, extent);
+      }
+    });
+  };
+}
+
+}  // namespace
+
+const Lowering cpu_gather{.why_unsupported = why_unsupported, .prepare = prepare};
+
+}  // namespace concord::cpu

@@ -1,0 +1,31 @@
+#include "backends/cpu/ops/scatter_plan.h"
+
+namespace concord::cpu {
+namespace {
+
+PlanFn prepare(Compiler& c) {
+  const auto op = scatter_op(c.node());
+  return [op, axis = static_cast<int>(c.attrs().integer("axis"))](Planner& p) {
+    const Dims shape = p.shape(0);
+    const Dims index_shape = p.shape(1);
+    const Ref at = p.in(1);
+    const Ref updates = p.in(2);
+    const Indices indices{nullptr, element(p.dtype(1)), index_shape.count()};
+    const Ref y = plan_scatter_copy(p);
+    p.emit("scatter_elements", 0, [=, type = element(p.out_dtype())](const Frame& f) {
+      Indices now = indices;
+      now.data = f.at(at);
+      std::int64_t bad = 0;
+      if (!scatter_elements(type, op, shape, index_shape, axis, now, f.at(updates), f.at(y),
+                            &bad)) {
+        throw_bad_index(bad, shape[axis]);
+      }
+    });
+  };
+}
+
+}  // namespace
+
+const Lowering cpu_scatter_elements{.why_unsupported = why_not_scatter, .prepare = prepare};
+
+}  // namespace concord::cpu

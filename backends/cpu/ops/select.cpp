@@ -1,0 +1,33 @@
+#include "backends/cpu/kernels/elementwise_exact.h"
+#include "backends/cpu/ops/common.h"
+#include "backends/cpu/ops/elementwise_plan.h"
+
+namespace concord::cpu {
+namespace {
+
+PlanFn prepare(Compiler&) {
+  return [](Planner& p) {
+    const Dims shape = p.out_shape();
+    const std::size_t size = element_bytes(p.out_dtype());
+    Broadcast operands[3];
+    std::uint32_t reusable = 0;
+    for (int i = 0; i < 3; ++i) {
+      operands[i].at = p.in(i);
+      operands[i].strides = broadcast_to(p.view(i), shape);
+      if (i > 0 && p.shape(i).count() == shape.count()) reusable |= 1u << i;
+    }
+    const Ref y = p.out_over(0, reusable);
+    p.emit("select", static_cast<double>(shape.count()),
+           [shape, size, condition = operands[0], a = operands[1], b = operands[2],
+            y](const Frame& f) {
+             select(size, shape, {f.at(condition.at), condition.strides.begin()},
+                    {f.at(a.at), a.strides.begin()}, {f.at(b.at), b.strides.begin()}, f.at(y));
+           });
+  };
+}
+
+}  // namespace
+
+const Lowering cpu_select{.why_unsupported = why_not_movable, .prepare = prepare};
+
+}  // namespace concord::cpu

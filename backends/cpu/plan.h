@@ -1,0 +1,98 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "backends/backend.h"
+#include "backends/cpu/arena.h"
+#include "backends/cpu/dims.h"
+#include "backends/cpu/frame.h"
+
+namespace concord::cpu {
+
+// A strided view of a memory area.
+struct View {
+  Ref at;
+  DataType dtype = DataType::undefined;
+  Dims shape;
+  Dims strides;  // elements
+
+  bool dense() const { return is_dense(shape, strides); }
+  std::int64_t bytes() const { return storage_bytes(dtype, shape.count()); }
+};
+
+// What a plan consists of once the planner is done with it.
+struct PlanData {
+  struct Step {
+    std::int32_t first_action = 0;
+    std::int32_t end_action = 0;
+  };
+  // A value that the tap of a step may be offered.
+  struct Tap {
+    std::int32_t step = 0;
+    graph::ValueId value;
+    View view;
+  };
+  struct Output {
+    DataType dtype = DataType::undefined;
+    Dims shape;
+    std::uint32_t area = 0;
+  };
+  struct Input {
+    std::uint32_t area = 0;  // 0: not used
+    DataType dtype = DataType::undefined;
+    Dims shape;
+    graph::ValueId value;
+  };
+
+  std::vector<StepInfo> infos;
+  std::vector<Step> steps;
+  std::vector<std::unique_ptr<Action>> actions;
+  std::vector<Tap> taps;
+  // Areas by index: null, constants (fixed addresses), arena pieces (offsets), inputs and outputs.
+  std::vector<std::byte*> fixed;  // by area; null where not fixed
+  struct ArenaArea {
+    std::uint32_t area = 0;
+    std::int64_t offset = 0;
+  };
+  std::vector<ArenaArea> arena_areas;
+  std::int64_t arena_bytes = 0;
+  std::vector<Input> inputs;
+  std::vector<Output> outputs;
+  std::vector<std::shared_ptr<const void>> keep;  // what fixed areas and actions point into
+  Bindings bindings;
+  MemoryUse memory;
+};
+
+// What the plans of one program share.
+struct ProgramState {
+  std::shared_ptr<const graph::Graph> graph;
+  ArenaPool arenas;
+  std::shared_ptr<OutputPool> outputs = std::make_shared<OutputPool>();
+  int threads = 1;
+};
+
+class CpuPlan : public Plan {
+ public:
+  CpuPlan(std::shared_ptr<ProgramState> program, PlanData data)
+      : program_(std::move(program)), data_(std::move(data)) {}
+
+  std::span<const StepInfo> steps() const override { return data_.infos; }
+  MemoryUse memory() const override { return data_.memory; }
+  void run(const RunArgs& args) const override;
+
+ private:
+  void check_inputs(const RunArgs& args) const;
+  void run_observed(const Frame& frame, const RunArgs& args, std::size_t& action) const;
+  void offer_taps(const Frame& frame, TapSink& taps, std::size_t step, std::size_t& next) const;
+
+  std::shared_ptr<ProgramState> program_;
+  PlanData data_;
+};
+
+// A dense copy of what a view shows.
+Tensor read_view(const Frame& frame, const View& view);
+
+}  // namespace concord::cpu

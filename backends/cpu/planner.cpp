@@ -1,0 +1,444 @@
+#include "backends/cpu/planner.h"
+
+#include <algorithm>
+
+#include "backends/cpu/kernels/cast.h"
+#include "backends/cpu/kernels/copy.h"
+
+namespace concord::cpu {
+
+Planner::Planner(ProgramLayout& layout, std::shared_ptr<ProgramState> state,
+                 const Bindings& bindings)
+    : layout_(layout), program_(std::move(state)), extents_(layout.dims.evaluate(bindings)) {
+  data_.bindings = bindings;
+  const std::size_t units = layout.units.size();
+  data_.infos.reserve(units);
+  data_.steps.reserve(units);
+  data_.actions.reserve(units + units / 2);
+  data_.taps.reserve(units + units / 4);
+  areas_.reserve(layout.values.size() + 8);
+  pieces_.reserve(units + units / 2);
+  start_values();
+}
+
+void Planner::start_values() {
+  areas_.resize(layout_.fixed.size());
+  values_.resize(layout_.values.size());
+  data_.inputs.resize(layout_.graph_inputs.size());
+  data_.outputs.resize(layout_.graph_outputs.size());
+  for (std::size_t i = 0; i < values_.size(); ++i) {
+    const ValueInfo& info = layout_.values[i];
+    ValueState& state = values_[i];
+    state.uses_left = info.uses;
+    state.view.dtype = info.dtype;
+    state.view.shape = values(info.shape);
+    if (info.area != 0) {
+      state.view.at = {info.area, 0};
+    } else if (info.input >= 0) {
+      state.view.at = {add_area(Area::Kind::input), 0};
+      data_.inputs[static_cast<std::size_t>(info.input)] = {state.view.at.area, info.dtype,
+                                                            state.view.shape, info.id};
+    } else {
+      continue;
+    }
+    state.view.strides = dense_strides(state.view.shape);
+  }
+  for (std::size_t i = 0; i < data_.outputs.size(); ++i) {
+    const ValueState& state = values_[static_cast<std::size_t>(layout_.graph_outputs[i])];
+    output_areas_.push_back(add_area(Area::Kind::output));
+    data_.outputs[i] = {state.view.dtype, state.view.shape, output_areas_.back()};
+  }
+}
+
+std::shared_ptr<const Plan> Planner::make_plan() {
+  for (const Unit& unit : layout_.units) plan_unit(unit);
+  finish_outputs();
+  layout_arena();
+  data_.keep = layout_.keep;
+  data_.memory.weights = layout_.weight_bytes;
+  return std::make_shared<CpuPlan>(std::move(program_), std::move(data_));
+}
+
+void Planner::plan_unit(const Unit& unit) {
+  unit_ = &unit;
+  info_ = StepInfo{};
+  info_.node = unit.node;
+  for (int output : unit.outputs) {
+    if (output < 0) continue;
+    const DataType dtype = layout_.values[static_cast<std::size_t>(output)].dtype;
+    info_.precision = {dtype, is_half(dtype) ? DataType::f32 : dtype, dtype, false};
+    break;
+  }
+  data_.steps.push_back({static_cast<std::int32_t>(data_.actions.size()), 0});
+  try {
+    unit.plan(*this);
+  } catch (const Error& error) {
+    throw error.with_context(describe(program_->graph->node(unit.node)));
+  }
+  finish_unit();
+}
+
+void Planner::finish_unit() {
+  for (const Narrowing& n : narrowings_) {
+    const View& view = values_[static_cast<std::size_t>(n.value)].view;
+    emit([from = n.f32, to = view.at, type = element(view.dtype), count = view.shape.count()](
+             const Frame& f) { convert(Element::f32, f.at(from), type, f.at(to), count); });
+  }
+  narrowings_.clear();
+  PlanData::Step& step = data_.steps.back();
+  step.end_action = static_cast<std::int32_t>(data_.actions.size());
+  const auto index = static_cast<std::int32_t>(data_.steps.size() - 1);
+  bool idle = step.first_action == step.end_action;
+  for (int output : unit_->outputs) {
+    if (output < 0) continue;
+    const ValueInfo& info = layout_.values[static_cast<std::size_t>(output)];
+    const ValueState& state = values_[static_cast<std::size_t>(output)];
+    if (!idle) info_.bytes += static_cast<double>(state.view.bytes());
+    touch(state.view.at.area);
+    if (info.id.valid()) data_.taps.push_back({index, info.id, state.view});
+  }
+  for (int input : unit_->inputs) {
+    if (input < 0) continue;
+    ValueState& state = values_[static_cast<std::size_t>(input)];
+    if (!idle) info_.bytes += static_cast<double>(state.view.bytes());
+    --state.uses_left;
+    --areas_[state.view.at.area].pending;
+  }
+  if (info_.kernel.empty()) info_.kernel = idle ? "view" : "copy";
+  data_.infos.push_back(std::move(info_));
+}
+
+void Planner::finish_outputs() {
+  for (std::size_t i = 0; i < output_areas_.size(); ++i) {
+    const auto value = static_cast<std::size_t>(layout_.graph_outputs[i]);
+    const View& view = values_[value].view;
+    if (view.at.area == output_areas_[i]) continue;
+    // A graph output that is an input, a constant, or another output as well.
+    if (data_.steps.empty()) {
+      data_.steps.push_back({});
+      data_.infos.push_back({});
+      data_.infos.back().kernel = "copy";
+    }
+    touch(view.at.area);
+    copy_view(view, {output_areas_[i], 0});
+    data_.steps.back().end_action = static_cast<std::int32_t>(data_.actions.size());
+  }
+}
+
+void Planner::layout_arena() {
+  std::vector<std::uint32_t> area_of(pieces_.size());
+  for (std::size_t a = 0; a < areas_.size(); ++a) {
+    if (areas_[a].piece >= 0)
+      area_of[static_cast<std::size_t>(areas_[a].piece)] = static_cast<std::uint32_t>(a);
+  }
+  // Pieces are added in the order of steps, so they are sorted by their first use.
+  data_.arena_bytes = assign_offsets(pieces_);
+  data_.memory.activations = data_.arena_bytes;
+  data_.arena_areas.reserve(pieces_.size());
+  for (std::size_t p = 0; p < pieces_.size(); ++p) {
+    data_.arena_areas.push_back({area_of[p], pieces_[p].offset});
+    data_.memory.naive += (pieces_[p].bytes + 63) / 64 * 64;
+  }
+  data_.fixed = layout_.fixed;
+  data_.fixed.resize(areas_.size(), nullptr);
+  for (const auto& [area, address] : fixed_later_) data_.fixed[area] = address;
+}
+
+// --- areas
+
+std::uint32_t Planner::add_area(Area::Kind kind) {
+  areas_.push_back({kind, -1, 0});
+  return static_cast<std::uint32_t>(areas_.size() - 1);
+}
+
+Ref Planner::add_piece(std::int64_t bytes) {
+  const std::uint32_t area = add_area(Area::Kind::arena);
+  areas_[area].piece = static_cast<std::int32_t>(pieces_.size());
+  const auto now = static_cast<std::int32_t>(data_.steps.size() - 1);
+  pieces_.push_back({bytes, now, now, 0});
+  return {area, 0};
+}
+
+void Planner::touch(std::uint32_t area) {
+  const std::int32_t piece = areas_[area].piece;
+  if (piece >= 0) {
+    pieces_[static_cast<std::size_t>(piece)].last =
+        static_cast<std::int32_t>(data_.steps.size() - 1);
+  }
+}
+
+// The value moves to (or is first placed at) this view: reads to come are those of the new area.
+void Planner::set_view(int value, const View& view) {
+  ValueState& state = values_[static_cast<std::size_t>(value)];
+  if (state.view.at.area != 0) areas_[state.view.at.area].pending -= state.uses_left;
+  state.view = view;
+  areas_[view.at.area].pending += state.uses_left;
+  touch(view.at.area);
+}
+
+Ref Planner::fresh(int value, std::int64_t bytes) {
+  const int output = layout_.values[static_cast<std::size_t>(value)].output;
+  if (output >= 0) return {output_areas_[static_cast<std::size_t>(output)], 0};
+  return add_piece(bytes);
+}
+
+void Planner::copy_view(const View& from, Ref to) {
+  const std::int64_t count = from.shape.count();
+  if (count == 0) return;
+  if (from.dense()) {
+    emit([source = from.at, to, bytes = static_cast<std::size_t>(from.bytes())](const Frame& f) {
+      copy_bytes(bytes, f.at(source), f.at(to));
+    });
+    return;
+  }
+  emit([from, to, size = element_bytes(from.dtype)](const Frame& f) {
+    copy_strided(size, from.shape, f.at(from.at), from.strides, f.at(to),
+                 dense_strides(from.shape));
+  });
+}
+
+void Planner::materialise(int value) {
+  const View from = values_[static_cast<std::size_t>(value)].view;
+  touch(from.at.area);
+  View to = from;
+  to.strides = dense_strides(from.shape);
+  to.at = add_piece(from.bytes());
+  copy_view(from, to.at);
+  set_view(value, to);
+}
+
+// --- extents and types
+
+int Planner::number(int input) const {
+  return input < input_count() ? unit_->inputs[static_cast<std::size_t>(input)] : -1;
+}
+
+bool Planner::has(int input) const {
+  return number(input) >= 0;
+}
+
+bool Planner::has_output(int output) const {
+  return output < output_count() && unit_->outputs[static_cast<std::size_t>(output)] >= 0;
+}
+
+Dims Planner::shape(int input) const {
+  return values_[static_cast<std::size_t>(number(input))].view.shape;
+}
+
+Dims Planner::out_shape(int output) const {
+  return values_[static_cast<std::size_t>(unit_->outputs[static_cast<std::size_t>(output)])]
+      .view.shape;
+}
+
+DataType Planner::dtype(int input) const {
+  return layout_.values[static_cast<std::size_t>(number(input))].dtype;
+}
+
+DataType Planner::out_dtype(int output) const {
+  return layout_.values[static_cast<std::size_t>(unit_->outputs[static_cast<std::size_t>(output)])]
+      .dtype;
+}
+
+Dims Planner::values(std::span<const DimRef> refs) const {
+  Dims dims;
+  for (DimRef ref : refs) dims.push_back(value(ref));
+  return dims;
+}
+
+bool Planner::is_constant(int input) const {
+  return has(input) && layout_.values[static_cast<std::size_t>(number(input))].area != 0;
+}
+
+// --- inputs
+
+const View& Planner::view(int input) {
+  static const View none;
+  if (!has(input)) return none;
+  touch(state(input).view.at.area);
+  return state(input).view;
+}
+
+Ref Planner::in(int input) {
+  if (!has(input)) return {};
+  if (!state(input).view.dense()) materialise(number(input));
+  touch(state(input).view.at.area);
+  return state(input).view.at;
+}
+
+Ref Planner::in_f32(int input) {
+  if (!has(input)) return {};
+  if (!is_half(dtype(input))) return in(input);
+  ValueState& value = state(input);
+  if (!value.f32) {
+    if (is_constant(input)) {
+      value.f32 = constant_f32(number(input));
+    } else {
+      const Ref from = in(input);
+      const std::int64_t count = value.view.shape.count();
+      value.f32 = add_piece(count * 4);
+      emit([from, to = value.f32, type = element(value.view.dtype), count](const Frame& f) {
+        convert(type, f.at(from), Element::f32, f.at(to), count);
+      });
+    }
+  }
+  touch(value.f32.area);
+  return value.f32;
+}
+
+View Planner::view_f32(int input) {
+  if (!has(input) || !is_half(dtype(input))) return view(input);
+  View result;
+  result.at = in_f32(input);
+  result.dtype = DataType::f32;
+  result.shape = shape(input);
+  result.strides = dense_strides(result.shape);
+  return result;
+}
+
+// Converted once for all plans, and kept by the program.
+Ref Planner::constant_f32(int value) {
+  ValueInfo& info = layout_.values[static_cast<std::size_t>(value)];
+  if (info.f32 == nullptr) {
+    auto converted = std::make_shared<AlignedBuffer>(
+        static_cast<std::size_t>(std::max<std::int64_t>(1, info.constant->count()) * 4));
+    convert(element(info.dtype), info.constant->data(), Element::f32, converted->data(),
+            info.constant->count());
+    info.f32 = converted->data();
+    layout_.weight_bytes += info.constant->count() * 4;
+    layout_.keep.push_back(std::move(converted));
+  }
+  const std::uint32_t area = add_area(Area::Kind::fixed);
+  fixed_later_.push_back({area, info.f32});
+  return {area, 0};
+}
+
+// --- outputs
+
+Ref Planner::out(int output) {
+  return out_over(output, 0);
+}
+
+Ref Planner::out_over(int output, std::uint32_t candidates) {
+  const int value = unit_->outputs[static_cast<std::size_t>(output)];
+  if (value < 0) return {};
+  View view = values_[static_cast<std::size_t>(value)].view;
+  view.strides = dense_strides(view.shape);
+  const std::int64_t bytes = view.bytes();
+  if (layout_.values[static_cast<std::size_t>(value)].output < 0) {
+    for (int i = 0; i < input_count() && candidates != 0; ++i) {
+      if ((candidates >> i & 1) == 0 || !has(i)) continue;
+      const View& source = state(i).view;
+      const Area& area = areas_[source.at.area];
+      if (area.kind != Area::Kind::arena || !source.dense() || source.bytes() != bytes) continue;
+      const auto here = std::count_if(unit_->inputs.begin(), unit_->inputs.end(), [&](int other) {
+        return other >= 0 &&
+               values_[static_cast<std::size_t>(other)].view.at.area == source.at.area;
+      });
+      if (here != area.pending) continue;
+      view.at = source.at;
+      set_view(value, view);
+      return view.at;
+    }
+  }
+  view.at = fresh(value, bytes);
+  set_view(value, view);
+  return view.at;
+}
+
+Ref Planner::out_f32(int output, std::uint32_t candidates) {
+  const int value = unit_->outputs[static_cast<std::size_t>(output)];
+  if (value < 0) return {};
+  if (!is_half(out_dtype(output))) return out_over(output, candidates);
+  out(output);
+  const Ref f32 = scratch(out_shape(output).count() * 4);
+  narrowings_.push_back({value, f32});
+  return f32;
+}
+
+bool Planner::output_may_be_strided(int output) const {
+  const ValueInfo& info =
+      layout_.values[static_cast<std::size_t>(unit_->outputs[static_cast<std::size_t>(output)])];
+  return info.wants_view && info.output < 0;
+}
+
+void Planner::place(int output, const View& view) {
+  const int value = unit_->outputs[static_cast<std::size_t>(output)];
+  if (value < 0) return;
+  const ValueInfo& info = layout_.values[static_cast<std::size_t>(value)];
+  touch(view.at.area);
+  const bool dense = view.dense();
+  if (info.output >= 0) {
+    const Ref target{output_areas_[static_cast<std::size_t>(info.output)], 0};
+    View placed = view;
+    placed.at = target;
+    placed.strides = dense_strides(view.shape);
+    if (!dense || view.at.area != target.area) copy_view(view, target);
+    set_view(value, placed);
+    return;
+  }
+  set_view(value, view);
+  if (!dense && !info.wants_view) materialise(value);
+}
+
+View Planner::out_strided(int output, const Dims& strides) {
+  const int value = unit_->outputs[static_cast<std::size_t>(output)];
+  if (!output_may_be_strided(output)) {
+    out(output);
+    return values_[static_cast<std::size_t>(value)].view;
+  }
+  View view = values_[static_cast<std::size_t>(value)].view;
+  view.strides = strides;
+  view.at = add_piece(view.bytes());
+  set_view(value, view);
+  return view;
+}
+
+Ref Planner::scratch(std::int64_t bytes) {
+  return add_piece(bytes);
+}
+
+// --- views
+
+std::optional<Dims> reshape_strides(const Dims& shape, const Dims& strides, const Dims& to) {
+  if (is_dense(shape, strides)) return dense_strides(to);
+  // Merge neighbouring axes that lie densely; then cut each run as `to` wants.
+  Dims result = Dims::filled(to.rank(), 0);
+  int target = 0;
+  int axis = 0;
+  while (axis < shape.rank()) {
+    if (shape[axis] == 1) {
+      ++axis;
+      continue;
+    }
+    std::int64_t run = shape[axis];
+    std::int64_t inner = strides[axis];
+    int next = axis + 1;
+    for (; next < shape.rank(); ++next) {
+      if (shape[next] == 1) continue;
+      if (inner != strides[next] * shape[next]) break;
+      run *= shape[next];
+      inner = strides[next];
+    }
+    // Axes of `to` whose product is this run.
+    std::int64_t product = 1;
+    const int first = target;
+    while (target < to.rank() && (product < run || to[target] == 1)) {
+      product *= to[target];
+      ++target;
+    }
+    if (product != run) return std::nullopt;
+    std::int64_t stride = inner;
+    for (int i = target - 1; i >= first; --i) {
+      result[i] = stride;
+      stride *= to[i];
+    }
+    axis = next;
+  }
+  for (; target < to.rank(); ++target) {
+    if (to[target] != 1) return std::nullopt;
+    result[target] = 1;
+  }
+  return result;
+}
+
+}  // namespace concord::cpu

@@ -1,0 +1,40 @@
+#include "backends/cpu/lowering.h"
+#include "graph/error.h"
+
+// Operators that the CPU backend does not carry out, each with its reason.
+
+namespace concord::cpu {
+namespace {
+
+PlanFn refuse(Compiler&) {
+  throw Error(ErrorKind::failed, "internal: an unsupported node reached the compiler");
+}
+
+}  // namespace
+
+#define CONCORD_UNSUPPORTED(name, reason)                                                         \
+  const Lowering cpu_##name{                                                                      \
+      .why_unsupported = [](const graph::Graph&,                                                  \
+                            const graph::Node&) -> std::optional<std::string> { return reason; }, \
+      .prepare = refuse};
+CONCORD_UNSUPPORTED(if_then_else, "control flow is the session's")
+CONCORD_UNSUPPORTED(loop, "control flow is the session's")
+CONCORD_UNSUPPORTED(scan, "control flow is the session's")
+CONCORD_UNSUPPORTED(reduce_dynamic, "axes that only the run knows")
+CONCORD_UNSUPPORTED(conv, "not yet")
+CONCORD_UNSUPPORTED(conv_transpose, "not yet")
+CONCORD_UNSUPPORTED(dequantize, "not yet")
+CONCORD_UNSUPPORTED(dynamic_quantize, "not yet")
+CONCORD_UNSUPPORTED(einsum, "not yet")
+CONCORD_UNSUPPORTED(gru, "not yet")
+CONCORD_UNSUPPORTED(lrn, "not yet")
+CONCORD_UNSUPPORTED(lstm, "not yet")
+CONCORD_UNSUPPORTED(matmul_integer, "not yet")
+CONCORD_UNSUPPORTED(matmul_nbits, "not yet")
+CONCORD_UNSUPPORTED(pool, "not yet")
+CONCORD_UNSUPPORTED(quantize, "not yet")
+CONCORD_UNSUPPORTED(resize, "not yet")
+CONCORD_UNSUPPORTED(rnn, "not yet")
+#undef CONCORD_UNSUPPORTED
+
+}  // namespace concord::cpu
