@@ -52,8 +52,8 @@ void Compiler::number_values() {
       for (std::int64_t extent : value.constant->shape()) info.shape.push_back({-1, extent});
       info.constant = value.constant;
       info.area = static_cast<std::uint32_t>(layout_.fixed.size());
-      // Constants are only read.
-      layout_.fixed.push_back(const_cast<std::byte*>(value.constant->data()));
+      // Constants are only read. Where they lie they may be unaligned: see Planner::in_bytes.
+      layout_.fixed.push_back(const_cast<std::byte*>(value.constant->in_place()));
     } else {
       info.shape = layout_.dims.add(*value.shape);
     }

@@ -38,6 +38,7 @@ class Compiler {
   Element weight_storage(DataType dtype) const;
   // f32 values of a constant float tensor, kept by the program.
   const float* constant_f32(const Tensor& tensor);
+  void add_weight_bytes(std::int64_t bytes) { layout_.weight_bytes += bytes; }
   // Makes plans keep this alive.
   void keep(std::shared_ptr<const void> thing) { layout_.keep.push_back(std::move(thing)); }
 

@@ -251,14 +251,27 @@ bool Planner::is_constant(int input) const {
 
 // --- inputs
 
+// Moves a constant that lies unaligned in its file: typed access needs it so.
+void Planner::align_constant(int value) {
+  const ValueInfo& info = layout_.values[static_cast<std::size_t>(value)];
+  if (info.area == 0) return;
+  layout_.fixed[info.area] = const_cast<std::byte*>(info.constant->data());
+}
+
 const View& Planner::view(int input) {
   static const View none;
   if (!has(input)) return none;
+  align_constant(number(input));
   touch(state(input).view.at.area);
   return state(input).view;
 }
 
 Ref Planner::in(int input) {
+  if (has(input)) align_constant(number(input));
+  return in_bytes(input);
+}
+
+Ref Planner::in_bytes(int input) {
   if (!has(input)) return {};
   if (!state(input).view.dense()) materialise(number(input));
   touch(state(input).view.at.area);

@@ -38,6 +38,7 @@ class Planner {
   // --- inputs; an omitted one gives the null Ref
   const View& view(int input);  // as it lies, read through its strides
   Ref in(int input);            // dense
+  Ref in_bytes(int input);      // dense, to be read by memcpy: a constant may be unaligned
   Ref in_f32(int input);        // dense, of 16-bit floats a converted copy
   View view_f32(int input);     // as view; of 16-bit floats a dense converted copy
   bool is_constant(int input) const;
@@ -105,6 +106,7 @@ class Planner {
   Ref add_piece(std::int64_t bytes);
   void touch(std::uint32_t area);
   void set_view(int value, const View& view);
+  void align_constant(int value);
   void materialise(int value);
   Ref fresh(int value, std::int64_t bytes);
   void copy_view(const View& from, Ref to);

@@ -14,7 +14,7 @@ PlanFn prepare(Compiler& c) {
   if (element_bytes(c.out_value().dtype) == 0) return prepare_host(c);
   return [axis = static_cast<int>(c.attrs().integer("axis"))](Planner& p) {
     const Dims shape = p.shape(0);
-    const Ref x = p.in(0);
+    const Ref x = p.in_bytes(0);
     Indices indices;
     indices.type = element(p.dtype(1));
     indices.count = p.shape(1).count();

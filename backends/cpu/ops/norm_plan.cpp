@@ -27,7 +27,7 @@ PlanFn prepare_norm(Compiler& c, const NormForm& form) {
   const auto axis = static_cast<int>(c.attrs().integer("axis"));
   const auto epsilon = static_cast<float>(c.attrs().number("epsilon"));
   return [form, axis, epsilon](Planner& p) {
-    const Dims x_shape = p.shape(0);
+    const Dims x_shape = p.out_shape();
     Dims inner;
     for (int i = axis; i < x_shape.rank(); ++i) inner.push_back(x_shape[i]);
     NormArgs args;
@@ -35,7 +35,7 @@ PlanFn prepare_norm(Compiler& c, const NormForm& form) {
     args.rows = x_shape.product(0, axis);
     args.epsilon = epsilon;
     args.x_stride = args.residual_stride = args.sum_stride = args.out_stride = args.n;
-    const Ref x = p.in_f32(0);
+    const Ref x = expanded(p, 0, x_shape);
     const Ref gamma = expanded(p, form.gamma, inner);
     const Ref beta = expanded(p, form.beta, inner);
     const Ref residual = expanded(p, form.residual, x_shape);

@@ -1,0 +1,493 @@
+#include "backends/cpu/kernels/conv.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "backends/cpu/kernels/parallel.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "backends/cpu/kernels/conv.cpp"
+#include <hwy/foreach_target.h>
+// After foreach_target.h.
+#include <hwy/highway.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace concord::cpu {
+namespace HWY_NAMESPACE {
+namespace {
+namespace hn = hwy::HWY_NAMESPACE;
+
+using D = hn::ScalableTag<float>;
+using V = hn::Vec<D>;
+constexpr D kTag;
+constexpr std::int64_t kLanes = static_cast<std::int64_t>(hn::MaxLanes(D()));
+
+// The taps that meet the input for one output element of an axis: [first, end).
+struct Taps {
+  std::int64_t first, end, start;  // start: the input element of tap 0
+};
+
+Taps taps_of(const ConvExtents& e, int axis, std::int64_t o) {
+  Taps t;
+  t.start = o * e.stride[axis] - e.pad[axis];
+  const std::int64_t d = e.dilation[axis];
+  t.first = t.start < 0 ? (-t.start + d - 1) / d : 0;
+  t.end = e.kernel[axis];
+  if (t.start + (t.end - 1) * d >= e.in[axis]) {
+    t.end = e.in[axis] - t.start <= 0 ? 0 : (e.in[axis] - t.start + d - 1) / d;
+  }
+  t.first = std::min(t.first, t.end);
+  return t;
+}
+
+// `width` output elements side by side that all have the same taps, for kVectors vectors of
+// channels.
+template <int kVectors, int kWidth>
+HWY_INLINE void depthwise_tile(const ConvArgs& args, const float* weights, const float* x,
+                               const Taps& t0, const Taps& t1, const Taps& t2, std::int64_t channel,
+                               float* y) {
+  const ConvExtents& e = args.extents;
+  const std::int64_t channels = e.out_channels;
+  V sums[kWidth][kVectors];
+  for (int v = 0; v < kVectors; ++v) {
+    const V start =
+        args.bias != nullptr ? hn::LoadU(kTag, args.bias + channel + v * kLanes) : hn::Zero(kTag);
+    for (int w = 0; w < kWidth; ++w) sums[w][v] = start;
+  }
+  const std::int64_t step = e.stride[2] * args.spatial_stride[2];
+  for (std::int64_t k0 = t0.first; k0 < t0.end; ++k0) {
+    for (std::int64_t k1 = t1.first; k1 < t1.end; ++k1) {
+      const float* row = x + (t0.start + k0 * e.dilation[0]) * args.spatial_stride[0] +
+                         (t1.start + k1 * e.dilation[1]) * args.spatial_stride[1] + channel;
+      const float* tap = weights + (k0 * e.kernel[1] + k1) * e.kernel[2] * channels + channel;
+      for (std::int64_t k2 = t2.first; k2 < t2.end; ++k2) {
+        const float* pixel = row + (t2.start + k2 * e.dilation[2]) * args.spatial_stride[2];
+        for (int v = 0; v < kVectors; ++v) {
+          const V weight = hn::LoadU(kTag, tap + k2 * channels + v * kLanes);
+          for (int w = 0; w < kWidth; ++w) {
+            sums[w][v] =
+                hn::MulAdd(hn::LoadU(kTag, pixel + w * step + v * kLanes), weight, sums[w][v]);
+          }
+        }
+      }
+    }
+  }
+  for (int w = 0; w < kWidth; ++w) {
+    for (int v = 0; v < kVectors; ++v) {
+      hn::StoreU(sums[w][v], kTag, y + w * channels + channel + v * kLanes);
+    }
+  }
+}
+
+// The channels that do not fill a vector.
+void depthwise_rest(const ConvArgs& args, const float* weights, const float* x, const Taps& t0,
+                    const Taps& t1, const Taps& t2, std::int64_t channel, float* y) {
+  const ConvExtents& e = args.extents;
+  for (std::int64_t c = channel; c < e.out_channels; ++c) {
+    float sum = args.bias != nullptr ? args.bias[c] : 0.0f;
+    for (std::int64_t k0 = t0.first; k0 < t0.end; ++k0) {
+      for (std::int64_t k1 = t1.first; k1 < t1.end; ++k1) {
+        for (std::int64_t k2 = t2.first; k2 < t2.end; ++k2) {
+          const float a = x[(t0.start + k0 * e.dilation[0]) * args.spatial_stride[0] +
+                            (t1.start + k1 * e.dilation[1]) * args.spatial_stride[1] +
+                            (t2.start + k2 * e.dilation[2]) * args.spatial_stride[2] + c];
+          sum += a * weights[((k0 * e.kernel[1] + k1) * e.kernel[2] + k2) * e.out_channels + c];
+        }
+      }
+    }
+    y[c] = sum;
+  }
+}
+
+}  // namespace
+
+// One row of outputs along the last axis, without its activation.
+void depthwise_row(const ConvArgs& args, const float* weights, std::int64_t batch, std::int64_t o0,
+                   std::int64_t o1, float* y) {
+  const ConvExtents& e = args.extents;
+  const float* x = args.x + batch * args.batch_stride;
+  const Taps t0 = taps_of(e, 0, o0);
+  const Taps t1 = taps_of(e, 1, o1);
+  const std::int64_t channels = e.out_channels;
+  const auto inside = [&](const Taps& t) { return t.first == 0 && t.end == e.kernel[2]; };
+  for (std::int64_t o2 = 0; o2 < e.out[2];) {
+    const Taps t2 = taps_of(e, 2, o2);
+    const bool wide = o2 + 4 <= e.out[2] && inside(t2) && inside(taps_of(e, 2, o2 + 3));
+    float* out = y + o2 * channels;
+    std::int64_t c = 0;
+    if (wide) {
+      for (; c + 4 * kLanes <= channels; c += 4 * kLanes) {
+        depthwise_tile<4, 4>(args, weights, x, t0, t1, t2, c, out);
+      }
+      for (; c + kLanes <= channels; c += kLanes) {
+        depthwise_tile<1, 4>(args, weights, x, t0, t1, t2, c, out);
+      }
+      for (int w = 0; c < channels && w < 4; ++w) {
+        depthwise_rest(args, weights, x, t0, t1, taps_of(e, 2, o2 + w), c, out + w * channels);
+      }
+      o2 += 4;
+    } else {
+      for (; c + 4 * kLanes <= channels; c += 4 * kLanes) {
+        depthwise_tile<4, 1>(args, weights, x, t0, t1, t2, c, out);
+      }
+      for (; c + kLanes <= channels; c += kLanes) {
+        depthwise_tile<1, 1>(args, weights, x, t0, t1, t2, c, out);
+      }
+      if (c < channels) depthwise_rest(args, weights, x, t0, t1, t2, c, out);
+      ++o2;
+    }
+  }
+}
+
+// to[0, n) += from[0, n)
+void add_row(std::int64_t n, const float* from, float* to) {
+  std::int64_t i = 0;
+  for (; i + kLanes <= n; i += kLanes) {
+    hn::StoreU(hn::Add(hn::LoadU(kTag, to + i), hn::LoadU(kTag, from + i)), kTag, to + i);
+  }
+  for (; i < n; ++i) to[i] += from[i];
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace concord::cpu
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+#include "backends/cpu/kernels/elementwise.h"
+
+namespace concord::cpu {
+
+HWY_EXPORT(depthwise_row);
+HWY_EXPORT(add_row);
+
+namespace {
+
+constexpr int kPatchSlot = 3;                    // of thread_scratch; the product uses 0 and 1
+constexpr std::int64_t kBlockBytes = 192 << 10;  // of patches, to stay in L2 beside the weights
+constexpr std::int64_t kSharedBytes = 4 << 20;   // of patches gathered at once
+constexpr std::int64_t kEnoughChannels = 8;
+
+// Where an output pixel's patch begins.
+struct Pixel {
+  std::int64_t batch;
+  std::int64_t start[3];
+};
+
+Pixel pixel_of(const ConvExtents& e, std::int64_t row) {
+  Pixel p;
+  for (int axis = 2; axis >= 0; --axis) {
+    p.start[axis] = row % e.out[axis] * e.stride[axis] - e.pad[axis];
+    row /= e.out[axis];
+  }
+  p.batch = row;
+  return p;
+}
+
+// The taps of one axis that meet the input: [first, end).
+void tap_range(const ConvExtents& e, int axis, std::int64_t start, std::int64_t& first,
+               std::int64_t& end) {
+  const std::int64_t d = e.dilation[axis];
+  first = start < 0 ? (-start + d - 1) / d : 0;
+  end = e.kernel[axis];
+  if (start + (end - 1) * d >= e.in[axis]) {
+    end = e.in[axis] <= start ? 0 : (e.in[axis] - start + d - 1) / d;
+  }
+  first = std::min(first, end);
+}
+
+void zero(float* to, std::int64_t n) {
+  std::memset(to, 0, static_cast<std::size_t>(n) * sizeof(float));
+}
+
+void copy(const float* from, float* to, std::int64_t n) {
+  std::memcpy(to, from, static_cast<std::size_t>(n) * sizeof(float));
+}
+
+// A patch [kernel…, channels of the group].
+void gather_last(const ConvArgs& a, std::int64_t group, const Pixel& p, float* to) {
+  const ConvExtents& e = a.extents;
+  const std::int64_t channels = e.in_channels / e.groups;
+  const std::int64_t row = e.kernel[2] * channels;
+  std::int64_t f0, e0, f1, e1, f2, e2;
+  tap_range(e, 0, p.start[0], f0, e0);
+  tap_range(e, 1, p.start[1], f1, e1);
+  tap_range(e, 2, p.start[2], f2, e2);
+  const float* x = a.x + p.batch * a.batch_stride + group * channels;
+  const bool run = e.dilation[2] == 1 && a.spatial_stride[2] == channels;
+  for (std::int64_t k0 = 0; k0 < e.kernel[0]; ++k0) {
+    for (std::int64_t k1 = 0; k1 < e.kernel[1]; ++k1, to += row) {
+      if (k0 < f0 || k0 >= e0 || k1 < f1 || k1 >= e1) {
+        zero(to, row);
+        continue;
+      }
+      const float* from = x + (p.start[0] + k0 * e.dilation[0]) * a.spatial_stride[0] +
+                          (p.start[1] + k1 * e.dilation[1]) * a.spatial_stride[1] +
+                          p.start[2] * a.spatial_stride[2];
+      zero(to, f2 * channels);
+      if (run) {
+        copy(from + f2 * channels, to + f2 * channels, (e2 - f2) * channels);
+      } else {
+        for (std::int64_t k2 = f2; k2 < e2; ++k2) {
+          copy(from + k2 * e.dilation[2] * a.spatial_stride[2], to + k2 * channels, channels);
+        }
+      }
+      zero(to + e2 * channels, row - e2 * channels);
+    }
+  }
+}
+
+// A patch [channels of the group, kernel…].
+void gather_first(const ConvArgs& a, std::int64_t group, const Pixel& p, float* to) {
+  const ConvExtents& e = a.extents;
+  const std::int64_t channels = e.in_channels / e.groups;
+  std::int64_t f0, e0, f1, e1, f2, e2;
+  tap_range(e, 0, p.start[0], f0, e0);
+  tap_range(e, 1, p.start[1], f1, e1);
+  tap_range(e, 2, p.start[2], f2, e2);
+  const std::int64_t step = e.dilation[2] * a.spatial_stride[2];
+  for (std::int64_t c = 0; c < channels; ++c) {
+    const float* x = a.x + p.batch * a.batch_stride + (group * channels + c) * a.channel_stride;
+    for (std::int64_t k0 = 0; k0 < e.kernel[0]; ++k0) {
+      for (std::int64_t k1 = 0; k1 < e.kernel[1]; ++k1, to += e.kernel[2]) {
+        if (k0 < f0 || k0 >= e0 || k1 < f1 || k1 >= e1) {
+          zero(to, e.kernel[2]);
+          continue;
+        }
+        const float* from = x + (p.start[0] + k0 * e.dilation[0]) * a.spatial_stride[0] +
+                            (p.start[1] + k1 * e.dilation[1]) * a.spatial_stride[1] +
+                            p.start[2] * a.spatial_stride[2];
+        for (std::int64_t k2 = 0; k2 < f2; ++k2) to[k2] = 0;
+        if (step == 1) {
+          for (std::int64_t k2 = f2; k2 < e2; ++k2) to[k2] = from[k2];
+        } else {
+          for (std::int64_t k2 = f2; k2 < e2; ++k2) to[k2] = from[k2 * step];
+        }
+        for (std::int64_t k2 = e2; k2 < e.kernel[2]; ++k2) to[k2] = 0;
+      }
+    }
+  }
+}
+
+MatmulArgs product_args(const ConvArgs& a, std::int64_t group, std::int64_t row) {
+  const ConvExtents& e = a.extents;
+  const std::int64_t columns = e.out_channels / e.groups;
+  MatmulArgs m;
+  m.c = a.y + row * e.out_channels + group * columns;
+  m.ldc = e.out_channels;
+  m.epilogue.bias = a.bias != nullptr ? a.bias + group * columns : nullptr;
+  m.epilogue.activation = a.activation;
+  if (a.residual != nullptr) {
+    m.epilogue.residual = a.residual + row * e.out_channels + group * columns;
+    m.epilogue.residual_stride = e.out_channels;
+  }
+  return m;
+}
+
+// A product over the input as it lies: a kernel of one tap on every pixel.
+bool is_pointwise(const ConvArgs& a) {
+  const ConvExtents& e = a.extents;
+  std::int64_t expected = e.in_channels;
+  for (int axis = 2; axis >= 0; --axis) {
+    if (e.kernel[axis] != 1 || e.stride[axis] != 1 || e.pad[axis] != 0) return false;
+    if (e.in[axis] == 1) continue;
+    if (a.spatial_stride[axis] != expected) return false;
+    expected *= e.in[axis];
+  }
+  return e.batch == 1 || a.batch_stride == expected;
+}
+
+void multiply_patches(const std::vector<PackedWeights>& weights, bool last, const ConvArgs& a) {
+  const ConvExtents& e = a.extents;
+  const std::int64_t rows = e.batch * e.out_pixels();
+  const std::int64_t depth = e.taps() * (e.in_channels / e.groups);
+  const auto gather = [&](std::int64_t group, std::int64_t row, float* to) {
+    const Pixel p = pixel_of(e, row);
+    if (last) {
+      gather_last(a, group, p, to);
+    } else {
+      gather_first(a, group, p, to);
+    }
+  };
+  const std::int64_t row_bytes = std::max<std::int64_t>(1, depth) * 4;
+  const auto cost = static_cast<double>(rows * e.out_channels) * static_cast<double>(depth) / 40;
+  const std::int64_t block = std::clamp<std::int64_t>(kBlockBytes / row_bytes / 6 * 6, 12, 240);
+  const std::int64_t blocks = (rows + block - 1) / block;
+  if (blocks < 2 * current_threads() && rows * row_bytes <= kSharedBytes && e.groups == 1) {
+    // Few pixels: the threads share the weights' columns rather than the pixels.
+    auto* patches = reinterpret_cast<float*>(
+        thread_scratch(static_cast<std::size_t>(rows * row_bytes), kPatchSlot));
+    parallel_for(rows, 1 + 20000 / (1 + depth), [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t row = begin; row < end; ++row) gather(0, row, patches + row * depth);
+    });
+    MatmulArgs m = product_args(a, 0, 0);
+    m.rows = rows;
+    m.a = patches;
+    m.lda = depth;
+    matmul(weights[0], m);
+    return;
+  }
+  parallel_dynamic(blocks * e.groups, cost, [&](std::int64_t item) {
+    const std::int64_t group = item % e.groups;
+    const std::int64_t begin = item / e.groups * block;
+    const std::int64_t count = std::min(block, rows - begin);
+    auto* patches = reinterpret_cast<float*>(
+        thread_scratch(static_cast<std::size_t>(block * row_bytes), kPatchSlot));
+    for (std::int64_t i = 0; i < count; ++i) gather(group, begin + i, patches + i * depth);
+    MatmulArgs m = product_args(a, group, begin);
+    m.rows = count;
+    m.a = patches;
+    m.lda = depth;
+    matmul(weights[static_cast<std::size_t>(group)], m);
+  });
+}
+
+ElementOp element_op(Activation activation) {
+  switch (activation) {
+    case Activation::relu:
+      return ElementOp::relu;
+    case Activation::gelu_erf:
+      return ElementOp::gelu_erf;
+    case Activation::gelu_tanh:
+      return ElementOp::gelu_tanh;
+    case Activation::quick_gelu:
+      return ElementOp::quick_gelu;
+    case Activation::silu:
+      return ElementOp::silu;
+    case Activation::tanh:
+      return ElementOp::tanh;
+    case Activation::sigmoid:
+      return ElementOp::sigmoid;
+    case Activation::none:
+      break;
+  }
+  return ElementOp::copy;
+}
+
+void convolve_depthwise(const float* weights, const ConvArgs& a) {
+  const ConvExtents& e = a.extents;
+  const std::int64_t rows = e.batch * e.out[0] * e.out[1];
+  const std::int64_t row_elements = e.out[2] * e.out_channels;
+  const std::int64_t work = row_elements * e.taps();
+  parallel_for(rows, 1 + 30000 / (1 + work), [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t row = begin; row < end; ++row) {
+      float* y = a.y + row * row_elements;
+      const std::int64_t o1 = row % e.out[1];
+      const std::int64_t o0 = row / e.out[1] % e.out[0];
+      HWY_DYNAMIC_DISPATCH(depthwise_row)(a, weights, row / (e.out[0] * e.out[1]), o0, o1, y);
+      if (a.activation != Activation::none) {
+        unary(element_op(a.activation), row_elements, y, y);
+      }
+      if (a.residual != nullptr) {
+        HWY_DYNAMIC_DISPATCH(add_row)(row_elements, a.residual + row * row_elements, y);
+      }
+    }
+  });
+}
+
+}  // namespace
+
+PackedFilter PackedFilter::pack(const ConvExtents& e, const float* weights, Element storage) {
+  PackedFilter filter;
+  const std::int64_t channels = e.in_channels / e.groups;
+  const std::int64_t taps = e.taps();
+  if (e.depthwise()) {
+    filter.channels_last_ = true;
+    filter.depthwise_ = AlignedBuffer(static_cast<std::size_t>(taps * e.out_channels) * 4);
+    auto* to = filter.depthwise_.as<float>();
+    for (std::int64_t c = 0; c < e.out_channels; ++c) {
+      for (std::int64_t t = 0; t < taps; ++t) to[t * e.out_channels + c] = weights[c * taps + t];
+    }
+    return filter;
+  }
+  filter.channels_last_ = channels >= kEnoughChannels || taps == 1;
+  const std::int64_t columns = e.out_channels / e.groups;
+  const std::int64_t depth = taps * channels;
+  std::vector<float> turned;
+  for (std::int64_t g = 0; g < e.groups; ++g) {
+    const float* from = weights + g * columns * depth;
+    if (filter.channels_last_ && taps > 1) {
+      turned.resize(static_cast<std::size_t>(columns * depth));
+      for (std::int64_t m = 0; m < columns; ++m) {
+        for (std::int64_t c = 0; c < channels; ++c) {
+          for (std::int64_t t = 0; t < taps; ++t) {
+            turned[static_cast<std::size_t>(m * depth + t * channels + c)] =
+                from[m * depth + c * taps + t];
+          }
+        }
+      }
+      from = turned.data();
+    }
+    filter.groups_.push_back(
+        PackedWeights::pack(MatrixView{from, Element::f32, depth, columns, 1, depth}, storage));
+  }
+  return filter;
+}
+
+std::int64_t PackedFilter::bytes() const {
+  auto sum = static_cast<std::int64_t>(depthwise_.size());
+  for (const PackedWeights& w : groups_) sum += static_cast<std::int64_t>(w.bytes());
+  return sum;
+}
+
+void convolve(const PackedFilter& filter, const ConvArgs& args) {
+  const ConvExtents& e = args.extents;
+  if (e.batch * e.out_pixels() * e.out_channels == 0) return;
+  if (filter.depthwise_.size() != 0) {
+    convolve_depthwise(filter.depthwise_.as<float>(), args);
+    return;
+  }
+  if (!filter.channels_last_ || !is_pointwise(args)) {
+    multiply_patches(filter.groups_, filter.channels_last_, args);
+    return;
+  }
+  for (std::int64_t g = 0; g < e.groups; ++g) {
+    MatmulArgs m = product_args(args, g, 0);
+    m.rows = e.batch * e.out_pixels();
+    m.a = args.x + g * (e.in_channels / e.groups);
+    m.lda = e.in_channels;
+    matmul(filter.groups_[static_cast<std::size_t>(g)], m);
+  }
+}
+
+void sum_columns(const ConvExtents& e, const float* columns, std::int64_t channels,
+                 const float* bias, float* y, std::int64_t y_channel_stride) {
+  const std::int64_t pixels = e.out_pixels();
+  const std::int64_t taps = e.taps();
+  // The input that meets output o at tap k, if there is one.
+  const auto input_of = [&](int axis, std::int64_t o, std::int64_t k, std::int64_t& i) {
+    const std::int64_t at = o + e.pad[axis] - k * e.dilation[axis];
+    if (at < 0 || at % e.stride[axis] != 0) return false;
+    i = at / e.stride[axis];
+    return i < e.in[axis];
+  };
+  parallel_for(e.batch * pixels, 1 + 20000 / (1 + channels * taps),
+               [&](std::int64_t begin, std::int64_t end) {
+                 for (std::int64_t row = begin; row < end; ++row) {
+                   float* to = y + row * y_channel_stride;
+                   for (std::int64_t c = 0; c < channels; ++c)
+                     to[c] = bias != nullptr ? bias[c] : 0.0f;
+                   const std::int64_t o2 = row % e.out[2];
+                   const std::int64_t o1 = row / e.out[2] % e.out[1];
+                   const std::int64_t o0 = row / (e.out[2] * e.out[1]) % e.out[0];
+                   const std::int64_t batch = row / pixels;
+                   std::int64_t i0, i1, i2;
+                   for (std::int64_t k0 = 0; k0 < e.kernel[0]; ++k0) {
+                     if (!input_of(0, o0, k0, i0)) continue;
+                     for (std::int64_t k1 = 0; k1 < e.kernel[1]; ++k1) {
+                       if (!input_of(1, o1, k1, i1)) continue;
+                       for (std::int64_t k2 = 0; k2 < e.kernel[2]; ++k2) {
+                         if (!input_of(2, o2, k2, i2)) continue;
+                         const std::int64_t pixel =
+                             ((batch * e.in[0] + i0) * e.in[1] + i1) * e.in[2] + i2;
+                         const std::int64_t tap = (k0 * e.kernel[1] + k1) * e.kernel[2] + k2;
+                         HWY_DYNAMIC_DISPATCH(add_row)
+                         (channels, columns + (pixel * taps + tap) * channels, to);
+                       }
+                     }
+                   }
+                 }
+               });
+}
+
+}  // namespace concord::cpu
+#endif

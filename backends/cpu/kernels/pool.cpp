@@ -1,0 +1,260 @@
+#include "backends/cpu/kernels/pool.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "backends/cpu/kernels/parallel.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "backends/cpu/kernels/pool.cpp"
+#include <hwy/foreach_target.h>
+// After foreach_target.h.
+#include <hwy/highway.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace concord::cpu {
+namespace HWY_NAMESPACE {
+namespace {
+namespace hn = hwy::HWY_NAMESPACE;
+using D = hn::ScalableTag<float>;
+constexpr D kTag;
+constexpr std::int64_t kLanes = static_cast<std::int64_t>(hn::MaxLanes(D()));
+}  // namespace
+
+// to = to + from, or the larger of the two (NaN if either is NaN), over a row of channels.
+void pool_add(std::int64_t n, const float* from, float* to) {
+  std::int64_t i = 0;
+  for (; i + kLanes <= n; i += kLanes) {
+    hn::StoreU(hn::Add(hn::LoadU(kTag, to + i), hn::LoadU(kTag, from + i)), kTag, to + i);
+  }
+  for (; i < n; ++i) to[i] += from[i];
+}
+
+void pool_max(std::int64_t n, const float* from, float* to) {
+  std::int64_t i = 0;
+  for (; i + kLanes <= n; i += kLanes) {
+    const auto a = hn::LoadU(kTag, to + i);
+    const auto b = hn::LoadU(kTag, from + i);
+    const auto keep = hn::Or(hn::Gt(a, b), hn::IsNaN(a));
+    hn::StoreU(hn::IfThenElse(keep, a, b), kTag, to + i);
+  }
+  for (; i < n; ++i) to[i] = to[i] > from[i] || to[i] != to[i] ? to[i] : from[i];
+}
+
+// to = factor · from (first) or to + factor · from.
+void scaled_row(std::int64_t n, float factor, const float* from, float* to, bool first) {
+  const auto f = hn::Set(kTag, factor);
+  std::int64_t i = 0;
+  for (; i + kLanes <= n; i += kLanes) {
+    const auto x = hn::LoadU(kTag, from + i);
+    hn::StoreU(first ? hn::Mul(x, f) : hn::MulAdd(x, f, hn::LoadU(kTag, to + i)), kTag, to + i);
+  }
+  for (; i < n; ++i) to[i] = first ? factor * from[i] : to[i] + factor * from[i];
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace concord::cpu
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+
+namespace concord::cpu {
+
+HWY_EXPORT(pool_add);
+HWY_EXPORT(pool_max);
+HWY_EXPORT(scaled_row);
+
+namespace {
+
+// The taps of one output element along an axis: [first, end) meet the input; `padded` of them lie
+// within the input and its padding.
+struct AxisTaps {
+  std::int64_t start, first, end, padded;
+};
+
+AxisTaps axis_taps(const ConvExtents& e, int axis, std::int64_t o, std::int64_t pad_end) {
+  AxisTaps t;
+  const std::int64_t d = e.dilation[axis];
+  t.start = o * e.stride[axis] - e.pad[axis];
+  t.first = t.start < 0 ? (-t.start + d - 1) / d : 0;
+  const auto below = [&](std::int64_t limit) {
+    return std::clamp<std::int64_t>((limit - t.start + d - 1) / d, 0, e.kernel[axis]);
+  };
+  t.end = e.in[axis] <= t.start ? 0 : below(e.in[axis]);
+  t.first = std::min(t.first, t.end);
+  t.padded = below(e.in[axis] + pad_end);
+  return t;
+}
+
+template <typename Visit>
+void for_each_tap(const ConvExtents& e, const AxisTaps (&t)[3], const std::int64_t* stride,
+                  Visit visit) {
+  for (std::int64_t k0 = t[0].first; k0 < t[0].end; ++k0) {
+    for (std::int64_t k1 = t[1].first; k1 < t[1].end; ++k1) {
+      for (std::int64_t k2 = t[2].first; k2 < t[2].end; ++k2) {
+        visit((t[0].start + k0 * e.dilation[0]) * stride[0] +
+              (t[1].start + k1 * e.dilation[1]) * stride[1] +
+              (t[2].start + k2 * e.dilation[2]) * stride[2]);
+      }
+    }
+  }
+}
+
+std::int64_t divisor(const PoolArgs& a, const AxisTaps (&t)[3]) {
+  std::int64_t count = 1;
+  for (const AxisTaps& axis : t) {
+    count *= a.count_include_pad ? axis.padded : axis.end - axis.first;
+  }
+  return std::max<std::int64_t>(1, count);
+}
+
+float power(float x, double p) {
+  if (p == 1) return std::abs(x);
+  if (p == 2) return x * x;
+  return std::pow(std::abs(x), static_cast<float>(p));
+}
+
+float root(float x, double p) {
+  if (p == 1) return x;
+  if (p == 2) return std::sqrt(x);
+  return std::pow(x, static_cast<float>(1 / p));
+}
+
+// All channels of one output pixel, side by side.
+void pool_pixel(const PoolArgs& a, const float* x, const AxisTaps (&t)[3], float* y) {
+  const ConvExtents& e = a.extents;
+  const std::int64_t channels = e.in_channels;
+  std::fill_n(y, channels, a.op == PoolOp::max ? -std::numeric_limits<float>::infinity() : 0.0f);
+  for_each_tap(e, t, a.spatial_stride, [&](std::int64_t offset) {
+    if (a.op == PoolOp::max) {
+      HWY_DYNAMIC_DISPATCH(pool_max)(channels, x + offset, y);
+    } else if (a.op == PoolOp::average) {
+      HWY_DYNAMIC_DISPATCH(pool_add)(channels, x + offset, y);
+    } else {
+      for (std::int64_t c = 0; c < channels; ++c) y[c] += power(x[offset + c], a.p);
+    }
+  });
+  if (a.op == PoolOp::average) {
+    const auto count = static_cast<float>(divisor(a, t));
+    for (std::int64_t c = 0; c < channels; ++c) y[c] /= count;
+  } else if (a.op == PoolOp::lp) {
+    for (std::int64_t c = 0; c < channels; ++c) y[c] = root(y[c], a.p);
+  }
+}
+
+// One output element of one channel.
+float pool_element(const PoolArgs& a, const float* x, const AxisTaps (&t)[3]) {
+  float value = a.op == PoolOp::max ? -std::numeric_limits<float>::infinity() : 0.0f;
+  for_each_tap(a.extents, t, a.spatial_stride, [&](std::int64_t offset) {
+    const float next = x[offset];
+    if (a.op == PoolOp::max) {
+      value = value > next || value != value ? value : next;
+    } else {
+      value += a.op == PoolOp::average ? next : power(next, a.p);
+    }
+  });
+  if (a.op == PoolOp::average) return value / static_cast<float>(divisor(a, t));
+  return a.op == PoolOp::lp ? root(value, a.p) : value;
+}
+
+}  // namespace
+
+void pool(const PoolArgs& a) {
+  const ConvExtents& e = a.extents;
+  const bool last = a.channel_stride == 1 || e.in_channels == 1;
+  const std::int64_t planes = last ? e.batch : e.batch * e.in_channels;
+  const std::int64_t lines = planes * e.out[0] * e.out[1];  // of outputs along the last axis
+  const std::int64_t width = last ? e.in_channels : 1;
+  const std::int64_t work = e.out[2] * e.taps() * width;
+  parallel_for(lines, 1 + (last ? 20000 : 4000) / (1 + work),
+               [&](std::int64_t begin, std::int64_t end) {
+                 for (std::int64_t line = begin; line < end; ++line) {
+                   const std::int64_t plane = line / (e.out[0] * e.out[1]);
+                   const float* x = last ? a.x + plane * a.batch_stride
+                                         : a.x + plane / e.in_channels * a.batch_stride +
+                                               plane % e.in_channels * a.channel_stride;
+                   AxisTaps t[3];
+                   t[0] = axis_taps(e, 0, line / e.out[1] % e.out[0], a.pad_end[0]);
+                   t[1] = axis_taps(e, 1, line % e.out[1], a.pad_end[1]);
+                   float* y = a.y + line * e.out[2] * width;
+                   for (std::int64_t o = 0; o < e.out[2]; ++o) {
+                     t[2] = axis_taps(e, 2, o, a.pad_end[2]);
+                     if (last) {
+                       pool_pixel(a, x, t, y + o * width);
+                     } else {
+                       y[o] = pool_element(a, x, t);
+                     }
+                   }
+                 }
+               });
+}
+
+template <typename T>
+void max_pool_indexed(const ConvExtents& e, const T* x, T* y, std::int64_t* indices,
+                      bool column_major) {
+  const std::int64_t stride[3] = {e.in[1] * e.in[2], e.in[2], 1};
+  const std::int64_t planes = e.batch * e.in_channels;
+  parallel_for(
+      planes, 1 + 4000 / (1 + e.out_pixels() * e.taps()),
+      [&](std::int64_t begin, std::int64_t end) {
+        for (std::int64_t row = begin * e.out_pixels(); row < end * e.out_pixels(); ++row) {
+          const std::int64_t plane = row / e.out_pixels();
+          const T* from = x + plane * e.in_pixels();
+          const AxisTaps t[3] = {axis_taps(e, 0, row / (e.out[1] * e.out[2]) % e.out[0], 0),
+                                 axis_taps(e, 1, row / e.out[2] % e.out[1], 0),
+                                 axis_taps(e, 2, row % e.out[2], 0)};
+          std::int64_t best = -1;
+          for_each_tap(e, t, stride, [&](std::int64_t offset) {
+            if (best < 0 || from[offset] > from[best]) best = offset;
+          });
+          y[row] = best >= 0 ? from[best] : std::numeric_limits<T>::lowest();
+          if (indices == nullptr) continue;
+          if (column_major && best >= 0) {
+            const std::int64_t i[3] = {best / stride[0], best / stride[1] % e.in[1],
+                                       best % e.in[2]};
+            best = i[0] + e.in[0] * (i[1] + e.in[1] * i[2]);
+          }
+          indices[row] = plane * e.in_pixels() + best;
+        }
+      });
+}
+
+template void max_pool_indexed(const ConvExtents&, const float*, float*, std::int64_t*, bool);
+template void max_pool_indexed(const ConvExtents&, const double*, double*, std::int64_t*, bool);
+template void max_pool_indexed(const ConvExtents&, const std::int8_t*, std::int8_t*, std::int64_t*,
+                               bool);
+template void max_pool_indexed(const ConvExtents&, const std::uint8_t*, std::uint8_t*,
+                               std::int64_t*, bool);
+
+void resample(const ResampleAxis& axis, std::int64_t outer, std::int64_t inner, const float* x,
+              float* y) {
+  parallel_for(outer * axis.out, 1 + 10000 / (1 + inner * axis.taps),
+               [&](std::int64_t begin, std::int64_t end) {
+                 for (std::int64_t row = begin; row < end; ++row) {
+                   const std::int64_t i = row % axis.out;
+                   const float* from = x + row / axis.out * axis.in * inner;
+                   float* to = y + row * inner;
+                   const std::int32_t* index = axis.index + i * axis.taps;
+                   const float* weight = axis.weight + i * axis.taps;
+                   if (index[0] < 0) {
+                     std::fill_n(to, inner, axis.outside);
+                   } else if (axis.taps == 1) {
+                     std::memcpy(to, from + index[0] * inner, static_cast<std::size_t>(inner) * 4);
+                   } else if (inner == 1) {
+                     float sum = 0;
+                     for (int t = 0; t < axis.taps; ++t) sum += weight[t] * from[index[t]];
+                     to[0] = sum;
+                   } else {
+                     for (int t = 0; t < axis.taps; ++t) {
+                       HWY_DYNAMIC_DISPATCH(scaled_row)
+                       (inner, weight[t], from + index[t] * inner, to, t == 0);
+                     }
+                   }
+                 }
+               });
+}
+
+}  // namespace concord::cpu
+#endif

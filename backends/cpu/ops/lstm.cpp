@@ -1,0 +1,18 @@
+#include "backends/cpu/ops/recurrent_plan.h"
+
+namespace concord::cpu {
+namespace {
+
+std::optional<std::string> why_unsupported(const graph::Graph& graph, const graph::Node& node) {
+  return why_not_recurrent(graph, node, Cell::lstm);
+}
+
+PlanFn prepare(Compiler& c) {
+  return prepare_recurrent(c, Cell::lstm);
+}
+
+}  // namespace
+
+const Lowering cpu_lstm{.why_unsupported = why_unsupported, .prepare = prepare};
+
+}  // namespace concord::cpu
