@@ -6,6 +6,7 @@
 #include "backends/cpu/kernels/cast.h"
 #include "backends/cpu/kernels/memory.h"
 #include "backends/cpu/kernels/parallel.h"
+#include "backends/cpu/planner.h"
 
 namespace concord::cpu {
 
@@ -140,8 +141,21 @@ const Value& Compiler::out_value(int output) const {
 
 const Tensor* Compiler::constant(int input) const {
   if (!has(input)) return nullptr;
-  const Value& v = value(input);
-  return v.constant ? &*v.constant : nullptr;
+  const ValueId id = node_->input(static_cast<std::size_t>(input));
+  const int number = numbers_[static_cast<std::size_t>(id.index)];
+  const ValueInfo& info = layout_.values[static_cast<std::size_t>(number)];
+  return info.constant ? &*info.constant : nullptr;
+}
+
+PlanFn Compiler::define_constant(Tensor tensor) {
+  const ValueId id = node_->output(0);
+  const int number = numbers_[static_cast<std::size_t>(id.index)];
+  ValueInfo& info = layout_.values[static_cast<std::size_t>(number)];
+  info.area = static_cast<std::uint32_t>(layout_.fixed.size());
+  layout_.fixed.push_back(tensor.mutable_data());
+  layout_.weight_bytes += tensor.bytes();
+  info.constant = std::move(tensor);
+  return [](Planner& p) { p.kernel("folded"); };
 }
 
 std::vector<DimRef> Compiler::dims(std::string_view attribute) {

@@ -29,6 +29,10 @@ class Compiler {
   int rank(int input) const { return static_cast<int>(value(input).shape->size()); }
   const Tensor* constant(int input) const;  // null if it is none, or omitted
 
+  // Makes output 0 of the node a constant, for the nodes behind it and in every plan; the PlanFn
+  // that does so is returned.
+  PlanFn define_constant(Tensor tensor);
+
   DimRef dim(const Dim& dim) { return layout_.dims.add(dim); }
   std::vector<DimRef> dims(std::string_view attribute);
   std::vector<int> integers(std::string_view attribute) const;

@@ -210,7 +210,7 @@ void Planner::materialise(int value) {
 // --- extents and types
 
 int Planner::number(int input) const {
-  return input < input_count() ? unit_->inputs[static_cast<std::size_t>(input)] : -1;
+  return input >= 0 && input < input_count() ? unit_->inputs[static_cast<std::size_t>(input)] : -1;
 }
 
 bool Planner::has(int input) const {

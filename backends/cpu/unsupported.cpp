@@ -21,13 +21,6 @@ CONCORD_UNSUPPORTED(if_then_else, "control flow is the session's")
 CONCORD_UNSUPPORTED(loop, "control flow is the session's")
 CONCORD_UNSUPPORTED(scan, "control flow is the session's")
 CONCORD_UNSUPPORTED(reduce_dynamic, "axes that only the run knows")
-CONCORD_UNSUPPORTED(dequantize, "not yet")
-CONCORD_UNSUPPORTED(dynamic_quantize, "not yet")
-CONCORD_UNSUPPORTED(einsum, "not yet")
-CONCORD_UNSUPPORTED(lrn, "not yet")
-CONCORD_UNSUPPORTED(matmul_integer, "not yet")
-CONCORD_UNSUPPORTED(matmul_nbits, "not yet")
-CONCORD_UNSUPPORTED(quantize, "not yet")
 #undef CONCORD_UNSUPPORTED
 
 }  // namespace concord::cpu

@@ -141,8 +141,11 @@ void plan(Planner& p, const Form& form) {
          : form.cell == Cell::gru ? "gru"
                                   : "rnn",
          flops, [=, y0 = y[0], y1 = y[1], y2 = y[2]](const Frame& f) {
-           const auto part = [&]<typename T>(T* base, Ref at, std::int64_t offset) {
-             return at ? f.at<T>(at) + offset : static_cast<T*>(nullptr);
+           const auto read = [&](Ref at, std::int64_t offset) {
+             return at ? f.at<const float>(at) + offset : nullptr;
+           };
+           const auto write = [&](Ref at, std::int64_t offset) {
+             return at ? f.at<float>(at) + offset : nullptr;
            };
            parallel_dynamic(count, count > 1 ? flops / 40 : 0, [&](std::int64_t d) {
              const auto index = static_cast<std::size_t>(d);
@@ -160,17 +163,15 @@ void plan(Planner& p, const Form& form) {
              now.w = &packed.w;
              now.r = &packed.r;
              now.r_hidden = &packed.r_hidden;
-             const float* none = nullptr;
-             float* nothing = nullptr;
-             now.bias = part(none, bias, d * 2 * gates * form.hidden);
-             now.peephole = part(none, peephole, d * 3 * form.hidden);
+             now.bias = read(bias, d * 2 * gates * form.hidden);
+             now.peephole = read(peephole, d * 3 * form.hidden);
              now.lengths = f.at<const std::int32_t>(lengths);
              now.x = f.at<const float>(x);
-             now.h0 = part(none, h0, d * state_direction);
-             now.c0 = part(none, c0, d * state_direction);
-             now.y = part(nothing, y0, d * y_direction);
-             now.h_last = part(nothing, y1, d * state_direction);
-             now.c_last = part(nothing, y2, d * state_direction);
+             now.h0 = read(h0, d * state_direction);
+             now.c0 = read(c0, d * state_direction);
+             now.y = write(y0, d * y_direction);
+             now.h_last = write(y1, d * state_direction);
+             now.c_last = write(y2, d * state_direction);
              now.workspace = f.at<float>(workspace) + d * workspace_floats;
              recurrent(now);
            });

@@ -1,0 +1,54 @@
+#include <algorithm>
+#include <cmath>
+
+#include "backends/cpu/kernels/parallel.h"
+#include "backends/cpu/ops/common.h"
+
+namespace concord::cpu {
+namespace {
+
+std::optional<std::string> why_unsupported(const graph::Graph& graph, const graph::Node& node) {
+  if (input_dtype(graph, node, 0) != DataType::f32) return type_reason(input_dtype(graph, node, 0));
+  return std::nullopt;
+}
+
+// scale = (max(x, 0) − min(x, 0)) / 255, zero = clamp(round(−min / scale)).
+void quantise(const float* x, std::int64_t count, std::uint8_t* y, float* scale,
+              std::uint8_t* zero) {
+  float low = 0, high = 0;
+  for (std::int64_t i = 0; i < count; ++i) {
+    low = x[i] < low ? x[i] : low;
+    high = x[i] > high ? x[i] : high;
+  }
+  const float step = (high - low) / 255.0f;
+  const float origin =
+      step == 0 ? 0.0f : std::nearbyint(std::clamp(0.0f - low / step, 0.0f, 255.0f));
+  *scale = step;
+  *zero = static_cast<std::uint8_t>(origin);
+  parallel_for(count, 20000, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t i = begin; i < end; ++i) {
+      const float q = step == 0 ? origin : std::nearbyint(x[i] / step) + origin;
+      y[i] = static_cast<std::uint8_t>(q >= 0 ? (q <= 255 ? q : 255.0f) : 0.0f);
+    }
+  });
+}
+
+PlanFn prepare(Compiler&) {
+  return [](Planner& p) {
+    const std::int64_t count = p.shape(0).count();
+    const Ref x = p.in(0);
+    const Ref y = p.out(0);
+    const Ref scale = p.has_output(1) ? p.out(1) : p.scratch(4);
+    const Ref zero = p.has_output(2) ? p.out(2) : p.scratch(1);
+    p.emit("dynamic_quantize", 4.0 * static_cast<double>(count), [=](const Frame& f) {
+      quantise(f.at<const float>(x), count, f.at<std::uint8_t>(y), f.at<float>(scale),
+               f.at<std::uint8_t>(zero));
+    });
+  };
+}
+
+}  // namespace
+
+const Lowering cpu_dynamic_quantize{.why_unsupported = why_unsupported, .prepare = prepare};
+
+}  // namespace concord::cpu

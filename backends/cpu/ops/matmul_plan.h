@@ -1,0 +1,27 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "backends/cpu/kernels/matmul.h"
+#include "backends/cpu/ops/epilogue.h"
+#include "backends/cpu/planner.h"
+
+namespace concord::cpu {
+
+// act(alpha · op(a) · op(b) + bias) + residual, where a is input 0. Bias and residual broadcast to
+// the result; their input numbers are −1 where the operator has none.
+struct ProductForm {
+  bool trans_a = false, trans_b = false;
+  float alpha = 1;
+  ActivationSpec activation;
+  int bias = -1, residual = -1;
+};
+
+// The product with weights packed before, [k, n].
+void plan_packed_product(Planner& p, const ProductForm& form,
+                         const std::shared_ptr<const PackedWeights>& weights);
+// The product with input 1, batch by batch.
+void plan_batched_product(Planner& p, const ProductForm& form, bool round_to_bf16);
+
+}  // namespace concord::cpu
