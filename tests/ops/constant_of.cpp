@@ -1,0 +1,18 @@
+#include "tests/ops/op_case.h"
+
+namespace concord::ops_test {
+
+OpCases cases_constant_of() {
+  using enum DataType;
+  OpCases list;
+  const auto value = [](float v) { return Tensor::of<float>({1}, std::span<const float>(&v, 1)); };
+  list.push_back(OpCase("f32").dims("shape", {3, 5}).set("value", value(2.5f)));
+  list.push_back(OpCase("empty").dims("shape", {3, 0}).set("value", value(2.5f)));
+  list.push_back(OpCase("scalar").dims("shape", {}).set("value", value(-1.0f)));
+  list.push_back(OpCase("i64")
+                     .dims("shape", {7})
+                     .set("value", Tensor::from_ints(std::vector<std::int64_t>{9})));
+  return list;
+}
+
+}  // namespace concord::ops_test

@@ -1,0 +1,14 @@
+#include "tests/ops/op_case.h"
+
+namespace concord::ops_test {
+
+OpCases cases_eye_like() {
+  using enum DataType;
+  OpCases list;
+  list.push_back(OpCase("f32").in(f32, {3, 5}).set("to", f32).set("k", 0));
+  list.push_back(OpCase("i64 above").in(f32, {4, 4}).set("to", i64).set("k", 1));
+  list.push_back(OpCase("below").in(i32, {4, 2}, integers(0, 1)).set("to", f32).set("k", -1));
+  return list;
+}
+
+}  // namespace concord::ops_test

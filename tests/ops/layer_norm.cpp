@@ -1,0 +1,72 @@
+#include "tests/ops/op_case.h"
+
+namespace concord::ops_test {
+
+OpCases cases_layer_norm() {
+  using enum DataType;
+  OpCases list;
+  list.push_back(OpCase("plain")
+                     .in(f32, {4, 33})
+                     .weight(f32, {33})
+                     .weight(f32, {33})
+                     .set("axis", 1)
+                     .set("epsilon", 1e-5));
+  list.push_back(OpCase("two axes")
+                     .in(f32, {3, 4, 8})
+                     .weight(f32, {4, 8})
+                     .weight(f32, {4, 8})
+                     .set("axis", 1)
+                     .set("epsilon", 1e-12));
+  list.push_back(OpCase("no scale").in(f32, {4, 64}).set("axis", 1).set("epsilon", 1e-5));
+  list.push_back(
+      OpCase("no bias").in(f32, {4, 64}).weight(f32, {64}).set("axis", 1).set("epsilon", 1e-5));
+  list.push_back(OpCase("far from zero")
+                     .in(f32, {4, 768}, normal(50, 1))
+                     .weight(f32, {768})
+                     .weight(f32, {768})
+                     .set("axis", 1)
+                     .set("epsilon", 1e-5));
+  list.push_back(OpCase("residual")
+                     .in(f32, {2, 5, 48})
+                     .weight(f32, {48})
+                     .weight(f32, {48})
+                     .in(f32, {2, 5, 48})
+                     .set("axis", 2)
+                     .set("epsilon", 1e-5));
+  list.push_back(OpCase("residual and sum")
+                     .in(f32, {2, 5, 48})
+                     .weight(f32, {48})
+                     .weight(f32, {48})
+                     .in(f32, {2, 5, 48})
+                     .set("axis", 2)
+                     .set("epsilon", 1e-5)
+                     .outputs(2));
+  list.push_back(OpCase("residual of one row")
+                     .in(f32, {2, 5, 48})
+                     .weight(f32, {48})
+                     .weight(f32, {48})
+                     .in(f32, {48})
+                     .set("axis", 2)
+                     .set("epsilon", 1e-5));
+  list.push_back(OpCase("f16")
+                     .in(f16, {4, 33})
+                     .weight(f16, {33})
+                     .weight(f16, {33})
+                     .set("axis", 1)
+                     .set("epsilon", 1e-5));
+  list.push_back(OpCase("bf16")
+                     .in(bf16, {4, 33})
+                     .weight(bf16, {33})
+                     .weight(bf16, {33})
+                     .set("axis", 1)
+                     .set("epsilon", 1e-5));
+  list.push_back(OpCase("empty")
+                     .in(f32, {0, 33})
+                     .weight(f32, {33})
+                     .weight(f32, {33})
+                     .set("axis", 1)
+                     .set("epsilon", 1e-5));
+  return list;
+}
+
+}  // namespace concord::ops_test

@@ -1,0 +1,34 @@
+#include "tests/ops/op_case.h"
+
+namespace concord::ops_test {
+
+OpCases cases_matmul_integer() {
+  using enum DataType;
+  OpCases list;
+  for (const DataType a : {u8, i8}) {
+    for (const DataType b : {u8, i8}) {
+      const auto range = [](DataType t) {
+        return t == u8 ? integers(0, 255) : integers(-128, 127);
+      };
+      const std::string types = std::string(to_string(a)) + " " + std::string(to_string(b));
+      list.push_back(OpCase(types).in(a, {5, 70}, range(a)).weight(b, {70, 33}, range(b)));
+      list.push_back(OpCase(types + " zero points")
+                         .in(a, {2, 5, 70}, range(a))
+                         .weight(b, {70, 33}, range(b))
+                         .in(a, {}, values({9}))
+                         .weight(b, {}, values({3})));
+      list.push_back(OpCase(types + " zero point per column")
+                         .in(a, {5, 1}, range(a))
+                         .weight(b, {1, 33}, range(b))
+                         .in(a, {}, values({9}))
+                         .weight(b, {33}, integers(0, 9)));
+    }
+  }
+  list.push_back(OpCase("both of the run")
+                     .in(u8, {3, 5, 7}, integers(0, 255))
+                     .in(i8, {3, 7, 9}, integers(-128, 127))
+                     .in(u8, {}, values({128})));
+  return list;
+}
+
+}  // namespace concord::ops_test

@@ -1,0 +1,167 @@
+#include "tests/ops/op_runner.h"
+
+#include <cmath>
+#include <map>
+
+#include "backends/reference/budget.h"
+#include "backends/reference/oracle.h"
+#include "graph/error.h"
+#include "graph/schema.h"
+
+namespace concord::ops_test {
+namespace {
+
+using graph::Graph;
+using graph::Node;
+using graph::ValueId;
+using reference::OracleValue;
+
+struct Model {
+  std::shared_ptr<Graph> graph = std::make_shared<Graph>();
+  graph::NodeId node;
+  std::vector<Tensor> inputs;    // of the graph
+  std::vector<Tensor> operands;  // of the node
+};
+
+Model make_model(graph::OpKind op, const OpCase& op_case) {
+  Model model;
+  Node node;
+  node.op = op;
+  node.attrs = op_case.attrs;
+  node.name = op_case.name;
+  std::uint64_t seed = 1;
+  for (const Operand& operand : op_case.operands) {
+    if (operand.dtype == DataType::undefined) {
+      node.inputs.emplace_back();
+      model.operands.emplace_back();
+      continue;
+    }
+    Tensor tensor = make_tensor(operand, seed++);
+    const std::string name = "in" + std::to_string(node.inputs.size());
+    if (operand.constant) {
+      node.inputs.push_back(model.graph->add_constant(name, tensor));
+    } else {
+      const Shape& shape = operand.shape;
+      node.inputs.push_back(
+          model.graph->add_value(name, operand.dtype, SymShape(shape.begin(), shape.end())));
+      model.graph->inputs.push_back(node.inputs.back());
+      model.inputs.push_back(tensor);
+    }
+    model.operands.push_back(std::move(tensor));
+  }
+  for (int i = 0; i < op_case.output_count; ++i) {
+    node.outputs.push_back(model.graph->add_value("out" + std::to_string(i), DataType::undefined));
+  }
+  model.graph->outputs = node.outputs;
+  model.node = model.graph->add_node(std::move(node));
+  graph::infer(*model.graph, model.node);
+  return model;
+}
+
+class AllTaps : public TapSink {
+ public:
+  bool wants(ValueId) const override { return true; }
+  void take(ValueId id, Tensor tensor) override { tensors.insert_or_assign(id, std::move(tensor)); }
+  std::map<ValueId, Tensor> tensors;
+};
+
+std::string place(std::int64_t index, const Shape& shape) {
+  std::string text = "]";
+  for (std::size_t axis = shape.size(); axis-- > 0;) {
+    text = std::to_string(index % shape[axis]) + (text.size() > 1 ? ", " : "") + text;
+    index /= shape[axis];
+  }
+  return "[" + text;
+}
+
+// Empty, or the first element that is not what the oracle allows.
+std::string judge(const Tensor& actual, const OracleValue& wanted, DataType store) {
+  if (actual.dtype() != wanted.declared) {
+    return "type " + std::string(to_string(actual.dtype())) + " instead of " +
+           std::string(to_string(wanted.declared));
+  }
+  if (actual.shape() != wanted.value.shape()) {
+    return "shape " + to_string(actual.shape()) + " instead of " + to_string(wanted.value.shape());
+  }
+  for (std::int64_t i = 0; i < actual.count(); ++i) {
+    std::string expected;
+    if (wanted.unrounded.defined()) {
+      const double sigma = wanted.sigma.defined() ? wanted.sigma.at_double(i) : 0;
+      if (!reference::quantised_within(actual.at_double(i), wanted.unrounded.at_double(i), sigma,
+                                       actual.dtype())) {
+        expected = std::to_string(wanted.unrounded.at_double(i)) + " before rounding";
+      }
+    } else if (is_float(actual.dtype())) {
+      const double y = wanted.value.at_double(i);
+      const double x = actual.at_double(i);
+      const double sigma = wanted.sigma.defined() ? wanted.sigma.at_double(i) : 0;
+      const double bound = reference::budget(y, sigma, store);
+      const bool same = (std::isnan(x) && std::isnan(y)) || x == y;
+      const bool over = std::isinf(x) && std::signbit(x) == std::signbit(y) &&
+                        std::abs(y) + bound >= float_from_bits(store, float_to_bits(store, 1e300));
+      if (!same && !(std::abs(x - y) <= bound) && !over) {
+        expected = std::to_string(y) + " ± " + std::to_string(bound);
+      }
+    } else if (actual.at_int(i) != wanted.value.at_int(i)) {
+      expected = std::to_string(wanted.value.at_int(i));
+    }
+    if (!expected.empty()) {
+      const double x =
+          is_float(actual.dtype()) ? actual.at_double(i) : static_cast<double>(actual.at_int(i));
+      return "element " + place(i, actual.shape()) + " is " + std::to_string(x) + ", expected " +
+             expected;
+    }
+  }
+  return {};
+}
+
+std::string run_model(Backend& backend, const Model& model) {
+  const std::unique_ptr<Program> program = backend.compile(model.graph, {});
+  const std::shared_ptr<const Plan> plan = program->plan({});
+  std::vector<Tensor> outputs, again;
+  plan->run({model.inputs, &outputs, nullptr, nullptr});
+  AllTaps taps;
+  std::vector<double> times;
+  plan->run({model.inputs, &again, &taps, &times});
+  if (times.size() != plan->steps().size()) return "a time is missing for a step";
+
+  const Node& node = model.graph->node(model.node);
+  reference::Numerics numerics;
+  numerics.sigma = true;
+  for (const StepInfo& step : plan->steps()) {
+    if (step.node == model.node) numerics.precision = step.precision;
+  }
+  std::vector<OracleValue> operands;
+  for (const Tensor& operand : model.operands) {
+    operands.push_back(operand.defined() ? reference::from_tensor(operand) : OracleValue{});
+  }
+  const auto wanted = reference::evaluate(*model.graph, node, operands, {}, numerics);
+  if (outputs.size() != node.outputs.size()) return "an output is missing";
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    const std::string which = "output " + std::to_string(i) + ": ";
+    if (!identical(outputs[i], again[i])) return which + "differs with taps";
+    const auto tap = taps.tensors.find(node.outputs[i]);
+    if (tap != taps.tensors.end() && !identical(tap->second, again[i])) {
+      return which + "its tap differs from it";
+    }
+    const std::string wrong = judge(outputs[i], wanted[i], outputs[i].dtype());
+    if (!wrong.empty()) return which + wrong;
+  }
+  return {};
+}
+
+}  // namespace
+
+Outcome run_case(Backend& backend, graph::OpKind op, const OpCase& op_case) {
+  Outcome outcome;
+  try {
+    const Model model = make_model(op, op_case);
+    outcome.unsupported = backend.why_unsupported(*model.graph, model.graph->node(model.node));
+    if (!outcome.unsupported) outcome.failure = run_model(backend, model);
+  } catch (const Error& error) {
+    outcome.failure = error.what();
+  }
+  return outcome;
+}
+
+}  // namespace concord::ops_test

@@ -1,0 +1,16 @@
+#include "tests/ops/op_case.h"
+
+namespace concord::ops_test {
+
+OpCases cases_tile() {
+  using enum DataType;
+  OpCases list;
+  list.push_back(OpCase("both").in(f32, {2, 3}).dims("repeats", {2, 3}));
+  list.push_back(OpCase("one axis").in(f32, {2, 3, 4}).dims("repeats", {1, 5, 1}));
+  list.push_back(OpCase("once").in(f32, {2, 3}).dims("repeats", {1, 1}));
+  list.push_back(OpCase("never").in(f32, {2, 3}).dims("repeats", {0, 1}));
+  list.push_back(OpCase("i64").in(i64, {3}, integers(0, 9)).dims("repeats", {4}));
+  return list;
+}
+
+}  // namespace concord::ops_test
