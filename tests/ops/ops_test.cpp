@@ -92,8 +92,8 @@ TEST_P(OpTest, AgreesWithTheOracle) {
 INSTANTIATE_TEST_SUITE_P(Ops, OpTest,
                          testing::Combine(testing::Values("cpu", "vulkan", "cuda"),
                                           testing::ValuesIn(kSuites)),
-                         [](const auto& info) {
-                           return std::get<0>(info.param) + "_" + std::get<1>(info.param).name;
+                         [](const auto& test) {
+                           return std::get<0>(test.param) + "_" + std::get<1>(test.param).name;
                          });
 
 }  // namespace
