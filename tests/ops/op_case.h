@@ -65,6 +65,9 @@ class OpCase {
   OpCase& set(const std::string& attribute, int value) {
     return set(attribute, graph::AttrValue(std::int64_t{value}));
   }
+  OpCase& set(const std::string& attribute, double value) {
+    return set(attribute, graph::AttrValue(value));
+  }
   OpCase& ints(const std::string& attribute, std::vector<std::int64_t> list) {
     return set(attribute, graph::AttrValue(std::move(list)));
   }

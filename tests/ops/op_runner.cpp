@@ -74,6 +74,14 @@ std::string place(std::int64_t index, const Shape& shape) {
   return "[" + text;
 }
 
+// Whether a stored number lies between the roundings of what quantising rounds, ± 6 σ.
+bool quantised_right(double stored, double unrounded, double sigma, DataType dtype) {
+  if (!is_float(dtype)) return reference::quantised_within(stored, unrounded, sigma, dtype);
+  const auto rounded = [&](double x) { return float_from_bits(dtype, float_to_bits(dtype, x)); };
+  const double spread = reference::kLambda * sigma;
+  return stored >= rounded(unrounded - spread) && stored <= rounded(unrounded + spread);
+}
+
 // Empty, or the first element that is not what the oracle allows.
 std::string judge(const Tensor& actual, const OracleValue& wanted, DataType store) {
   if (actual.dtype() != wanted.declared) {
@@ -87,8 +95,8 @@ std::string judge(const Tensor& actual, const OracleValue& wanted, DataType stor
     std::string expected;
     if (wanted.unrounded.defined()) {
       const double sigma = wanted.sigma.defined() ? wanted.sigma.at_double(i) : 0;
-      if (!reference::quantised_within(actual.at_double(i), wanted.unrounded.at_double(i), sigma,
-                                       actual.dtype())) {
+      if (!quantised_right(actual.at_double(i), wanted.unrounded.at_double(i), sigma,
+                           actual.dtype())) {
         expected = std::to_string(wanted.unrounded.at_double(i)) + " before rounding";
       }
     } else if (is_float(actual.dtype())) {

@@ -68,6 +68,10 @@ const Opened& open_once(const std::string& spec) {
   return it->second;
 }
 
+void PrintTo(const Suite& suite, std::ostream* out) {
+  *out << suite.name;
+}
+
 class OpTest : public testing::TestWithParam<std::tuple<std::string, Suite>> {};
 
 TEST_P(OpTest, AgreesWithTheOracle) {

@@ -15,8 +15,7 @@ PlanFn prepare(Compiler& c) {
     for (DimRef ref : values) numbers.push_back(p.value(ref));
     const Ref y = p.out();
     p.emit("extents", 0, [numbers, y, to = element(p.out_dtype())](const Frame& f) {
-      convert(Element::i64, numbers.data(), to, f.at(y),
-              static_cast<std::int64_t>(numbers.size()));
+      convert(Element::i64, numbers.data(), to, f.at(y), static_cast<std::int64_t>(numbers.size()));
     });
   };
 }

@@ -15,12 +15,14 @@ bool translate(const graph::ElementwiseProgram& program, std::vector<ElementStep
   for (const ElementwiseInstr& instr : program.code) {
     const auto at = [&](int r) { return operand.at(static_cast<std::size_t>(r)); };
     switch (instr.kind) {
-      case ElementwiseInstr::Kind::unary:
-        if (!append_unary(instr.unary, instr.alpha, instr.beta, at(instr.a), program.inputs,
-                          steps)) {
+      case ElementwiseInstr::Kind::unary: {
+        const bool swapped = instr.unary == graph::UnaryFn::is_inf;
+        if (!append_unary(instr.unary, swapped ? instr.beta : instr.alpha,
+                          swapped ? instr.alpha : instr.beta, at(instr.a), program.inputs, steps)) {
           return false;
         }
         break;
+      }
       case ElementwiseInstr::Kind::binary:
         if (!append_binary(instr.binary, at(instr.a), at(instr.b), program.inputs, steps)) {
           return false;

@@ -229,8 +229,6 @@ bool append_unary(UnaryFn fn, double alpha, double beta, int a, int inputs,
   }
   const auto op = direct(fn);
   if (!op) return false;
-  // The kernels name the negative infinity first.
-  if (fn == UnaryFn::is_inf) std::swap(alpha, beta);
   steps.push_back(step_of(*op, a, 0, alpha, beta));
   return true;
 }

@@ -11,8 +11,8 @@
 namespace concord::cpu {
 
 // Operand numbers as in ElementStep: appends the steps that compute a scalar function of operand a
-// (and b); returns the operand that holds the result. `next` is the number of the next operand.
-// False if the kernels do not have the function.
+// (and b), the last of them the result. False if the kernels do not have the function. is_inf
+// counts −inf if alpha is not 0 and +inf if beta is not 0.
 bool append_unary(graph::UnaryFn fn, double alpha, double beta, int a, int inputs,
                   std::vector<ElementStep>& steps);
 bool append_binary(graph::BinaryFn fn, int a, int b, int inputs, std::vector<ElementStep>& steps);

@@ -1,6 +1,7 @@
 #include "backends/cpu/kernels/elementwise_exact.h"
 #include "backends/cpu/ops/common.h"
 #include "backends/cpu/ops/elementwise_plan.h"
+#include "backends/cpu/ops/unary_f64.h"
 
 namespace concord::cpu {
 namespace {
@@ -26,6 +27,8 @@ Form form_of(const graph::Node& node) {
             node.attrs.number("beta", 0.0),
             {},
             false};
+  // The exact kernels, as those of f32 chains, name the negative infinity first.
+  if (form.fn == UnaryFn::is_inf) std::swap(form.alpha, form.beta);
   form.has_steps = append_unary(form.fn, form.alpha, form.beta, 0, 1, form.steps);
   return form;
 }
@@ -49,6 +52,7 @@ std::optional<std::string> why_unsupported(const graph::Graph& graph, const grap
     return std::nullopt;
   }
   if (form.fn == UnaryFn::bit_not && is_integer(in) && element_of(in)) return std::nullopt;
+  if (in == DataType::f64 && has_plain_f64(form.fn)) return std::nullopt;
   return why_not_host(graph, node);
 }
 
@@ -83,6 +87,16 @@ PlanFn prepare(Compiler& c) {
       const std::int64_t count = p.out_shape().count();
       const Ref y = p.out_over(0, 1);
       p.emit("bit_not", 0, [=](const Frame& f) { bitwise_not(type, count, f.at(x), f.at(y)); });
+    };
+  }
+  if (in == DataType::f64 && has_plain_f64(form.fn)) {
+    return [name, fn = form.fn, alpha = form.alpha, beta = form.beta](Planner& p) {
+      const Ref x = p.in(0);
+      const std::int64_t count = p.out_shape().count();
+      const Ref y = p.out_over(0, 1);
+      p.emit(name, static_cast<double>(count), [=](const Frame& f) {
+        unary_f64(fn, alpha, beta, count, f.at<const double>(x), f.at<double>(y));
+      });
     };
   }
   return prepare_host(c);
