@@ -1,10 +1,10 @@
 #include "backends/cpu/kernels/attention.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <limits>
 
+#include "backends/cpu/kernels/attention_internal.h"
 #include "backends/cpu/kernels/cast_internal.h"
 #include "backends/cpu/kernels/matmul_internal.h"
 #include "backends/cpu/kernels/memory.h"
@@ -14,132 +14,112 @@
 #define HWY_TARGET_INCLUDE "backends/cpu/kernels/attention.cpp"
 #include <hwy/foreach_target.h>
 // After foreach_target.h.
+#include "backends/cpu/kernels/attention_softmax-inl.h"
 #include "backends/cpu/kernels/matmul_kernels-inl.h"
-#include "backends/cpu/kernels/vector_math-inl.h"
-
-#ifndef CONCORD_ATTENTION_SHARED
-#define CONCORD_ATTENTION_SHARED
-namespace concord::cpu {
-
-// One thread's share: queries [begin, end) of all query heads that use one key head.
-struct AttentionShare {
-  const AttentionArgs* args;
-  std::int64_t batch, kv_head, begin, end;
-};
-
-// The keys that a query sees: [low, high).
-struct KeyRange {
-  std::int64_t low, high;
-};
-
-inline KeyRange visible_keys(const AttentionArgs& a, std::int64_t batch, std::int64_t query) {
-  KeyRange range{0, a.kv_len};
-  const std::int64_t diagonal = query + a.causal_offset;
-  if (a.key_lengths != nullptr) {
-    range.high = std::min<std::int64_t>(range.high, a.key_lengths[batch]);
-  }
-  if (a.causal) range.high = std::min(range.high, diagonal + 1);
-  if (a.right_window >= 0) range.high = std::min(range.high, diagonal + a.right_window);
-  if (a.window >= 0) range.low = std::max(range.low, diagonal - a.window + 1);
-  range.high = std::max(range.high, range.low);
-  return range;
-}
-
-}  // namespace concord::cpu
-#endif
 
 HWY_BEFORE_NAMESPACE();
 namespace concord::cpu {
 namespace HWY_NAMESPACE {
 namespace {
 
-constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
-constexpr std::int64_t kTileKeys = 256;   // keys and values of a tile lie in L2
-constexpr std::int64_t kChunkRows = 384;  // rows whose sums lie in L2 beside them
-constexpr int kStreamRows = 3;            // up to here keys are read where they lie
+constexpr std::int64_t kTileKeys = 256;    // keys and values of a tile lie in L2
+constexpr std::int64_t kChunkRows = 384;   // rows whose sums lie in L2 beside them
+constexpr std::int64_t kDotRows = 4;       // up to here scores are dot products,
+constexpr std::int64_t kStreamRows = 16;   // and up to here keys are not packed
+constexpr std::int64_t kSmallTile = 8192;  // bytes of values that L1 holds at any stride
 
 std::int64_t round_up(std::int64_t n, std::int64_t to) {
   return (n + to - 1) / to * to;
 }
 
-// What softmax over tiles keeps of a row: the maximum so far, and the sum of exp(score - maximum).
-struct RowState {
-  float top;
-  float sum;
+int vectors_of(std::int64_t columns) {
+  return static_cast<int>((columns + kMatLanes - 1) / kMatLanes);
+}
+
+// A matrix of f32 in memory: rows of contiguous elements, stride in elements.
+struct Rows {
+  const float* data;
+  std::int64_t stride;
 };
 
-class Attention {
+// Queries [first, first + queries) of the query heads of one key head. A row is a query of one
+// head; rows of a head follow each other.
+class AttentionChunk {
  public:
-  explicit Attention(const AttentionShare& share)
+  AttentionChunk(const AttentionShare& share, std::int64_t first, std::int64_t queries)
       : args_(*share.args),
         batch_(share.batch),
         kv_head_(share.kv_head),
         group_(args_.heads / args_.kv_heads),
-        value_width_(round_up(args_.v_head_dim, kPanel)),
-        query_width_(round_up(args_.head_dim, kMatLanes)) {}
-
-  void run(std::int64_t begin, std::int64_t end) {
-    const std::int64_t queries = std::max<std::int64_t>(1, kChunkRows / group_);
-    for (std::int64_t at = begin; at < end; at += queries) chunk(at, std::min(end, at + queries));
-  }
-
- private:
-  const AttentionArgs& args_;
-  std::int64_t batch_, kv_head_, group_;
-  std::int64_t value_width_, query_width_;
-  std::int64_t first_ = 0, queries_ = 0, rows_ = 0, tile_keys_ = 0;
-  float* keys_ = nullptr;         // [tile_keys / kPanel][head_dim][kPanel], or rows as they are
-  float* values_ = nullptr;       // [value_width / kPanel][tile_keys][kPanel]
-  float* queries_f32_ = nullptr;  // [rows][query_width], scaled
-  float* scores_ = nullptr;       // [kMaxRows][tile_keys]
-  float* sums_ = nullptr;         // [rows][value_width]
-  float* mask_row_ = nullptr;     // [tile_keys]
-  RowState* states_ = nullptr;
-
-  std::int64_t query_of(std::int64_t row) const { return first_ + row % queries_; }
-  std::int64_t head_of(std::int64_t row) const { return kv_head_ * group_ + row / queries_; }
-  KeyRange range_of(std::int64_t row) const { return visible_keys(args_, batch_, query_of(row)); }
-
-  void chunk(std::int64_t begin, std::int64_t end) {
-    first_ = begin;
-    queries_ = end - begin;
-    rows_ = queries_ * group_;
-    tile_keys_ = std::min(kTileKeys, round_up(args_.kv_len, kPanel));
-    const bool stream = rows_ <= kStreamRows;
-    const std::int64_t key_floats = tile_keys_ * std::max(args_.head_dim, args_.v_head_dim);
-    const std::int64_t floats = key_floats + tile_keys_ * value_width_ + rows_ * query_width_ +
-                                kMaxRows * tile_keys_ + rows_ * value_width_ + tile_keys_ +
-                                2 * rows_ + 7 * 16;
-    auto* scratch =
-        reinterpret_cast<float*>(thread_scratch(static_cast<std::size_t>(floats) * 4, 0));
-    const auto take = [&scratch](std::int64_t count) {
-      float* part = scratch;
-      scratch += round_up(count, 16);
-      return part;
-    };
-    keys_ = take(key_floats);
-    values_ = take(tile_keys_ * value_width_);
-    queries_f32_ = take(rows_ * query_width_);
-    scores_ = take(kMaxRows * tile_keys_);
+        first_(first),
+        queries_(queries),
+        rows_(queries * group_),
+        tile_keys_(std::min(kTileKeys, round_up(args_.kv_len, kMatLanes))),
+        value_width_(round_up(args_.v_head_dim, kMatLanes)),
+        blocks_(queries, kMaxRows) {
+    const std::int64_t query_floats = args_.q.type == Element::f32 ? 0 : rows_ * args_.head_dim;
+    const std::int64_t key_floats = (tile_keys_ + 1) * round_up(args_.head_dim, kMatLanes);
+    const std::int64_t score_rows = std::max<std::int64_t>(kMaxRows, std::min(rows_, kStreamRows));
+    const std::int64_t floats = query_floats + key_floats + tile_keys_ * value_width_ +
+                                score_rows * tile_keys_ + rows_ * value_width_ + tile_keys_ +
+                                2 * rows_ + args_.head_dim * kStreamRows + kMaxRows * kStreamRows +
+                                9 * 16;
+    scratch_ = reinterpret_cast<float*>(thread_scratch(static_cast<std::size_t>(floats) * 4, 0));
+    query_copy_ = take(query_floats);
+    key_copy_ = take(key_floats);
+    value_copy_ = take(tile_keys_ * value_width_);
+    scores_ = take(score_rows * tile_keys_);
     sums_ = take(rows_ * value_width_);
     mask_row_ = take(tile_keys_);
     states_ = reinterpret_cast<RowState*>(take(2 * rows_));
-    load_queries();
-    std::fill_n(sums_, rows_ * value_width_, 0.0f);
+    query_columns_ = take(args_.head_dim * kStreamRows);
+    key_scores_ = take(kMaxRows * kStreamRows);
+  }
+
+  void run() {
     KeyRange all = range_of(0);
     for (std::int64_t row = 0; row < rows_; ++row) {
       states_[row] = {kMinusInfinity, 0.0f};
       const KeyRange range = range_of(row);
-      all.low = std::min(all.low, range.low);
-      all.high = std::max(all.high, range.high);
+      all = {std::min(all.low, range.low), std::max(all.high, range.high)};
     }
+    std::fill_n(sums_, rows_ * value_width_, 0.0f);
+    convert_queries();
+    const bool stream = rows_ <= kStreamRows;
     for (std::int64_t tile = all.low / tile_keys_ * tile_keys_; tile < all.high;
          tile += tile_keys_) {
-      const std::int64_t count = std::min(tile_keys_, all.high - tile);
-      stream ? stream_tile(tile, count) : packed_tile(tile, count);
+      tile_ = tile;
+      count_ = std::min(tile_keys_, all.high - tile);
+      stream ? stream_tile() : packed_tile();
     }
     for (std::int64_t row = 0; row < rows_; ++row) write_row(row);
   }
+
+ private:
+  const AttentionArgs& args_;
+  std::int64_t batch_, kv_head_, group_, first_, queries_, rows_, tile_keys_, value_width_;
+  RowBlocks blocks_;
+  std::int64_t tile_ = 0, count_ = 0;  // the tile's first key, and its keys
+  float* scratch_;
+  float* query_copy_;     // [rows][head_dim], unless queries are f32
+  float* key_copy_;       // [tile_keys / kPanel][head_dim][kPanel], or converted rows
+  float* value_copy_;     // [value_width / kPanel][tile_keys][kPanel], or converted rows
+  float* scores_;         // [rows of a block][tile_keys]
+  float* sums_;           // [rows][value_width]
+  float* mask_row_;       // [tile_keys]
+  RowState* states_;      // [rows]
+  float* query_columns_;  // [head_dim][kStreamRows]
+  float* key_scores_;     // [kMaxRows][kStreamRows]
+
+  float* take(std::int64_t count) {
+    float* part = scratch_;
+    scratch_ += round_up(count, 16);
+    return part;
+  }
+
+  std::int64_t query_of(std::int64_t row) const { return first_ + row % queries_; }
+  std::int64_t head_of(std::int64_t row) const { return kv_head_ * group_ + row / queries_; }
+  KeyRange range_of(std::int64_t row) const { return visible_keys(args_, batch_, query_of(row)); }
 
   static const std::byte* at(const HeadsView& view, std::int64_t batch, std::int64_t head,
                              std::int64_t seq) {
@@ -149,143 +129,193 @@ class Attention {
            offset * static_cast<std::int64_t>(element_size(view.type));
   }
 
-  void load_queries() {
-    const MatTag d;
-    const MatVec scale = hn::Set(d, args_.scale);
+  void convert_queries() {
+    if (args_.q.type == Element::f32) return;
     for (std::int64_t row = 0; row < rows_; ++row) {
-      float* out = queries_f32_ + row * query_width_;
-      load_floats(args_.q.type, at(args_.q, batch_, head_of(row), query_of(row)), 1, out,
-                  args_.head_dim);
-      std::fill(out + args_.head_dim, out + query_width_, 0.0f);
-      for (std::int64_t i = 0; i < query_width_; i += kMatLanes) {
-        hn::StoreU(hn::Mul(hn::LoadU(d, out + i), scale), d, out + i);
-      }
+      load_floats(args_.q.type, at(args_.q, batch_, head_of(row), query_of(row)), 1,
+                  query_copy_ + row * args_.head_dim, args_.head_dim);
     }
   }
 
-  MatrixView matrix(const HeadsView& view, std::int64_t tile, std::int64_t count,
-                    std::int64_t width) const {
-    return {at(view, batch_, kv_head_, tile), view.type, count, width, view.seq_stride, 1};
+  // Rows from this one on, to the end of its head.
+  Rows query_rows(std::int64_t row) const {
+    if (args_.q.type != Element::f32) return {query_copy_ + row * args_.head_dim, args_.head_dim};
+    return {reinterpret_cast<const float*>(at(args_.q, batch_, head_of(row), query_of(row))),
+            args_.q.seq_stride};
+  }
+
+  // The tile's rows of keys or values; converted into copy unless they are f32.
+  Rows tile_rows(const HeadsView& view, std::int64_t width, float* copy) const {
+    const std::byte* first = at(view, batch_, kv_head_, tile_);
+    if (view.type == Element::f32) return {reinterpret_cast<const float*>(first), view.seq_stride};
+    for (std::int64_t j = 0; j < count_; ++j) {
+      load_floats(view.type, at(view, batch_, kv_head_, tile_ + j), 1, copy + j * width, width);
+    }
+    return {copy, width};
+  }
+
+  // The rows' ranges within the tile, and their union; an empty one is {0, 0}.
+  KeyRange ranges_within(std::int64_t row, std::int64_t rows, KeyRange* ranges) const {
+    KeyRange all{count_, 0};
+    for (std::int64_t i = 0; i < rows; ++i) {
+      const KeyRange range = range_of(row + i);
+      ranges[i] = {std::clamp<std::int64_t>(range.low - tile_, 0, count_),
+                   std::clamp<std::int64_t>(range.high - tile_, 0, count_)};
+      if (ranges[i].low >= ranges[i].high) {
+        ranges[i] = {0, 0};
+      } else {
+        all = {std::min(all.low, ranges[i].low), std::max(all.high, ranges[i].high)};
+      }
+    }
+    return all;
   }
 
   // Many rows: keys are transposed into panels once for the tile, values copied into panels.
-  void packed_tile(std::int64_t tile, std::int64_t count) {
+  void packed_tile() {
     const std::int64_t depth = args_.head_dim;
-    const std::int64_t padded = round_up(count, kPanel);
-    const MatrixView key_rows = matrix(args_.k, tile, count, depth);
-    const MatrixView keys_across{key_rows.data,      key_rows.type, depth, count, 1,
-                                 key_rows.row_stride};
-    for (std::int64_t n = 0; n < padded; n += kPanel) {
-      const auto columns = static_cast<int>(std::min<std::int64_t>(kPanel, count - n));
-      pack_panel(keys_across, 0, depth, n, columns, kPanel, Element::f32,
-                 reinterpret_cast<std::byte*>(keys_ + n * depth));
+    const std::byte* keys = at(args_.k, batch_, kv_head_, tile_);
+    const MatrixView keys_across{keys, args_.k.type, depth, count_, 1, args_.k.seq_stride};
+    for (std::int64_t n = 0; n < count_; n += kPanel) {
+      const auto columns = static_cast<int>(std::min<std::int64_t>(kPanel, count_ - n));
+      pack_panel(keys_across, 0, depth, n, columns, vectors_of(columns) * kMatLanes, Element::f32,
+                 reinterpret_cast<std::byte*>(key_copy_ + n * depth));
     }
-    const MatrixView value_rows = matrix(args_.v, tile, count, args_.v_head_dim);
-    for (std::int64_t n = 0; n < value_width_; n += kPanel) {
-      const auto columns = static_cast<int>(std::min<std::int64_t>(kPanel, args_.v_head_dim - n));
-      pack_panel(value_rows, 0, count, n, columns, kPanel, Element::f32,
-                 reinterpret_cast<std::byte*>(values_ + n * tile_keys_));
-    }
-    const RowBlocks blocks(rows_, kMaxRows);
+    const bool values_in_place = place_values(true);
     std::int64_t row = 0;
-    for (std::int64_t block = 0; block < blocks.count; ++block) {
-      const int height = blocks.height(block);
-      packed_block(tile, count, row, height);
-      row += height;
+    for (std::int64_t head = 0; head < group_; ++head) {
+      for (std::int64_t block = 0; block < blocks_.count; ++block) {
+        const int height = blocks_.height(block);
+        packed_block(row, height, values_in_place);
+        row += height;
+      }
     }
   }
 
-  void packed_block(std::int64_t tile, std::int64_t count, std::int64_t row, int height) {
-    KeyRange ranges[kMaxRows];
-    KeyRange all{count, 0};
-    for (int i = 0; i < height; ++i) {
-      const KeyRange range = range_of(row + i);
-      ranges[i] = {std::clamp<std::int64_t>(range.low - tile, 0, count),
-                   std::clamp<std::int64_t>(range.high - tile, 0, count)};
-      if (ranges[i].low >= ranges[i].high) {
-        ranges[i] = {0, 0};
-        continue;
-      }
-      all.low = std::min(all.low, ranges[i].low);
-      all.high = std::max(all.high, ranges[i].high);
+  // Where the values can be read as panels as they lie: true. Else copies them.
+  bool place_values(bool many_rows) {
+    const HeadsView& v = args_.v;
+    const std::int64_t bytes = count_ * args_.v_head_dim * 4;
+    const bool whole = v.type == Element::f32 && args_.v_head_dim % kMatLanes == 0;
+    if (whole && (!many_rows || bytes <= kSmallTile || v.seq_stride == args_.v_head_dim))
+      return true;
+    const MatrixView values{
+        at(v, batch_, kv_head_, tile_), v.type, count_, args_.v_head_dim, v.seq_stride, 1};
+    for (std::int64_t n = 0; n < args_.v_head_dim; n += kPanel) {
+      const auto columns = static_cast<int>(std::min<std::int64_t>(kPanel, args_.v_head_dim - n));
+      pack_panel(values, 0, count_, n, columns, vectors_of(columns) * kMatLanes, Element::f32,
+                 reinterpret_cast<std::byte*>(value_copy_ + n * tile_keys_));
     }
+    return false;
+  }
+
+  void packed_block(std::int64_t row, int height, bool values_in_place) {
+    KeyRange ranges[kMaxRows];
+    const KeyRange all = ranges_within(row, height, ranges);
     if (all.low >= all.high) return;
-    MicroArgs micro;
-    micro.prefetch = nullptr;
-    micro.prefetch_lines = 0;
-    micro.accumulate = false;
+    const Rows queries = query_rows(row);
+    MicroArgs micro{};
     micro.steps = args_.head_dim;
-    micro.a = reinterpret_cast<const std::byte*>(queries_f32_ + row * query_width_);
-    micro.lda = query_width_ * 4;
-    micro.b_step = kPanel * 4;
+    micro.a = reinterpret_cast<const std::byte*>(queries.data);
+    micro.lda = queries.stride * 4;
     micro.ld_sums = tile_keys_;
     for (std::int64_t n = all.low / kPanel * kPanel; n < all.high; n += kPanel) {
-      const auto columns = std::min<std::int64_t>(kPanel, all.high - n);
-      micro.b = reinterpret_cast<const std::byte*>(keys_ + n * args_.head_dim);
+      const int vectors = vectors_of(std::min<std::int64_t>(kPanel, count_ - n));
+      micro.b = reinterpret_cast<const std::byte*>(key_copy_ + n * args_.head_dim);
+      micro.b_step = vectors * kMatLanes * 4;
       micro.sums = scores_ + n;
-      micro_kernel<StepF32>(height, static_cast<int>((columns + kMatLanes - 1) / kMatLanes))(micro);
+      micro_kernel<StepF32>(height, vectors)(micro);
     }
-    for (int i = 0; i < height; ++i) {
-      soften(row + i, tile, ranges[i], all, scores_ + i * tile_keys_);
-    }
+    for (int i = 0; i < height; ++i) soften(row + i, ranges[i], all, scores_ + i * tile_keys_);
+    add_values(row, height, all, scores_, values_in_place);
+  }
+
+  // sums += weights · values for a block of rows.
+  void add_values(std::int64_t row, int height, KeyRange keys, const float* weights,
+                  bool in_place) {
+    MicroArgs micro{};
     micro.accumulate = true;
-    micro.steps = all.high - all.low;
-    micro.a = reinterpret_cast<const std::byte*>(scores_ + all.low);
+    micro.steps = keys.high - keys.low;
+    micro.a = reinterpret_cast<const std::byte*>(weights + keys.low);
     micro.lda = tile_keys_ * 4;
     micro.ld_sums = value_width_;
+    const auto* values =
+        reinterpret_cast<const float*>(at(args_.v, batch_, kv_head_, tile_ + keys.low));
     for (std::int64_t n = 0; n < args_.v_head_dim; n += kPanel) {
-      const auto columns = std::min<std::int64_t>(kPanel, args_.v_head_dim - n);
-      micro.b = reinterpret_cast<const std::byte*>(values_ + n * tile_keys_ + all.low * kPanel);
+      const int vectors = vectors_of(std::min<std::int64_t>(kPanel, args_.v_head_dim - n));
+      if (in_place) {
+        micro.b = reinterpret_cast<const std::byte*>(values + n);
+        micro.b_step = args_.v.seq_stride * 4;
+      } else {
+        micro.b_step = vectors * kMatLanes * 4;
+        micro.b = reinterpret_cast<const std::byte*>(value_copy_ + n * tile_keys_) +
+                  keys.low * micro.b_step;
+      }
       micro.sums = sums_ + row * value_width_ + n;
-      micro_kernel<StepF32>(height, static_cast<int>((columns + kMatLanes - 1) / kMatLanes))(micro);
+      micro_kernel<StepF32>(height, vectors)(micro);
     }
   }
 
   // Few rows (a decoder's step): keys and values are read once, where they lie.
-  void stream_tile(std::int64_t tile, std::int64_t count) {
+  void stream_tile() {
     KeyRange ranges[kStreamRows];
-    KeyRange all{count, 0};
-    for (std::int64_t row = 0; row < rows_; ++row) {
-      const KeyRange range = range_of(row);
-      KeyRange& mine = ranges[row];
-      mine = {std::clamp<std::int64_t>(range.low - tile, 0, count),
-              std::clamp<std::int64_t>(range.high - tile, 0, count)};
-      if (mine.low >= mine.high) {
-        mine = {0, 0};
-        continue;
-      }
-      all.low = std::min(all.low, mine.low);
-      all.high = std::max(all.high, mine.high);
-    }
+    const KeyRange all = ranges_within(0, rows_, ranges);
     if (all.low >= all.high) return;
-    const Rows keys = rows_as_f32(args_.k, tile, all, args_.head_dim);
-    for (std::int64_t j = all.low; j < all.high; ++j) {
+    const Rows keys = tile_rows(args_.k, args_.head_dim, key_copy_);
+    if (rows_ <= kDotRows) {
       for (std::int64_t row = 0; row < rows_; ++row) {
-        scores_[row * tile_keys_ + j] =
-            dot(keys.data + j * keys.stride, queries_f32_ + row * query_width_, args_.head_dim);
+        const float* query = query_rows(row).data;
+        float* scores = scores_ + row * tile_keys_;
+        for (std::int64_t j = all.low; j < all.high; ++j) {
+          scores[j] = dot(keys.data + j * keys.stride, query, args_.head_dim);
+        }
       }
+    } else {
+      score_by_keys(keys, all);
     }
     for (std::int64_t row = 0; row < rows_; ++row) {
-      soften(row, tile, ranges[row], all, scores_ + row * tile_keys_);
+      soften(row, ranges[row], all, scores_ + row * tile_keys_);
     }
-    const Rows values = rows_as_f32(args_.v, tile, all, args_.v_head_dim);
-    for (std::int64_t row = 0; row < rows_; ++row) {
-      add_weighted(values, all, scores_ + row * tile_keys_, sums_ + row * value_width_);
+    const bool in_place = place_values(false);
+    const RowBlocks blocks(rows_, kMaxRows);
+    std::int64_t row = 0;
+    for (std::int64_t block = 0; block < blocks.count; ++block) {
+      const int height = blocks.height(block);
+      add_values(row, height, all, scores_ + row * tile_keys_, in_place);
+      row += height;
     }
   }
 
-  struct Rows {
-    const float* data;
-    std::int64_t stride;
-  };
-  Rows rows_as_f32(const HeadsView& view, std::int64_t tile, KeyRange keys, std::int64_t width) {
-    if (view.type == Element::f32) {
-      return {reinterpret_cast<const float*>(at(view, batch_, kv_head_, tile)), view.seq_stride};
+  // Scores with keys as the rows of the product and queries, transposed, as its columns.
+  void score_by_keys(const Rows& keys, KeyRange all) {
+    const std::int64_t width = round_up(rows_, kMatLanes);
+    for (std::int64_t row = 0; row < rows_; ++row) {
+      const float* query = query_rows(row).data;
+      for (std::int64_t i = 0; i < args_.head_dim; ++i) query_columns_[i * width + row] = query[i];
     }
-    for (std::int64_t j = keys.low; j < keys.high; ++j) {
-      load_floats(view.type, at(view, batch_, kv_head_, tile + j), 1, keys_ + j * width, width);
+    for (std::int64_t row = rows_; row < width; ++row) {
+      for (std::int64_t i = 0; i < args_.head_dim; ++i) query_columns_[i * width + row] = 0.0f;
     }
-    return {keys_, width};
+    MicroArgs micro{};
+    micro.steps = args_.head_dim;
+    micro.lda = keys.stride * 4;
+    micro.b_step = width * 4;
+    micro.sums = key_scores_;
+    micro.ld_sums = kStreamRows;
+    for (std::int64_t j = all.low; j < all.high; j += kMaxRows) {
+      const int height = static_cast<int>(std::min<std::int64_t>(kMaxRows, all.high - j));
+      micro.a = reinterpret_cast<const std::byte*>(keys.data + j * keys.stride);
+      for (std::int64_t n = 0; n < width; n += kPanel) {
+        const int vectors = vectors_of(std::min<std::int64_t>(kPanel, width - n));
+        micro.b = reinterpret_cast<const std::byte*>(query_columns_ + n);
+        micro.sums = key_scores_ + n;
+        micro_kernel<StepF32>(height, vectors)(micro);
+      }
+      for (std::int64_t row = 0; row < rows_; ++row) {
+        for (int i = 0; i < height; ++i) {
+          scores_[row * tile_keys_ + j + i] = key_scores_[i * kStreamRows + row];
+        }
+      }
+    }
   }
 
   static HWY_INLINE float dot(const float* key, const float* query, std::int64_t depth) {
@@ -305,45 +335,12 @@ class Attention {
     return sum;
   }
 
-  // sums += weights · values, up to 8 vectors of the width at a time.
-  void add_weighted(const Rows& values, KeyRange keys, const float* weights, float* sums) const {
-    const MatTag d;
-    std::int64_t n = 0;
-    const std::int64_t width = args_.v_head_dim;
-    for (; n + 4 * kMatLanes <= width; n += 4 * kMatLanes) {
-      MatVec s[4];
-      for (int i = 0; i < 4; ++i) s[i] = hn::LoadU(d, sums + n + i * kMatLanes);
-      for (std::int64_t j = keys.low; j < keys.high; ++j) {
-        const MatVec weight = hn::Set(d, weights[j]);
-        const float* value = values.data + j * values.stride + n;
-        for (int i = 0; i < 4; ++i) {
-          s[i] = hn::MulAdd(weight, hn::LoadU(d, value + i * kMatLanes), s[i]);
-        }
-      }
-      for (int i = 0; i < 4; ++i) hn::StoreU(s[i], d, sums + n + i * kMatLanes);
-    }
-    for (; n + kMatLanes <= width; n += kMatLanes) {
-      MatVec s = hn::LoadU(d, sums + n);
-      for (std::int64_t j = keys.low; j < keys.high; ++j) {
-        s = hn::MulAdd(hn::Set(d, weights[j]), hn::LoadU(d, values.data + j * values.stride + n),
-                       s);
-      }
-      hn::StoreU(s, d, sums + n);
-    }
-    for (; n < width; ++n) {
-      for (std::int64_t j = keys.low; j < keys.high; ++j) {
-        sums[n] += weights[j] * values.data[j * values.stride + n];
-      }
-    }
-  }
-
-  // The row's additive mask for keys [range.low, range.high) of the tile, at those positions; null
-  // if there is none.
-  const float* mask_of(std::int64_t row, std::int64_t tile, KeyRange range) {
+  // The row's additive mask at the tile's positions of the range; null if there is none.
+  const float* mask_of(std::int64_t row, KeyRange range) {
+    const std::int64_t step = args_.mask_k_stride;
     const std::int64_t offset = batch_ * args_.mask_batch_stride +
                                 head_of(row) * args_.mask_head_stride +
-                                query_of(row) * args_.mask_q_stride + tile * args_.mask_k_stride;
-    const std::int64_t step = args_.mask_k_stride;
+                                query_of(row) * args_.mask_q_stride + tile_ * step;
     if (args_.mask != nullptr) {
       const float* mask = args_.mask + offset;
       if (step == 1) return mask;
@@ -360,77 +357,19 @@ class Attention {
     return nullptr;
   }
 
-  // Turns the row's scores of a tile into weights exp(score - top), zero outside its range but
-  // inside that of the block, and brings its sums to the new maximum.
-  void soften(std::int64_t row, std::int64_t tile, KeyRange range, KeyRange block, float* scores) {
-    const MatTag d;
+  void soften(std::int64_t row, KeyRange range, KeyRange block, float* scores) {
     if (range.low >= range.high) {
       std::fill(scores + block.low, scores + block.high, 0.0f);
       return;
     }
-    std::fill(scores + block.low, scores + range.low, 0.0f);
-    std::fill(scores + range.high, scores + block.high, 0.0f);
-    const float* mask = mask_of(row, tile, range);
-    const bool cap = args_.softcap > 0;
-    const MatVec cap_by = hn::Set(d, args_.softcap);
-    const MatVec cap_inverse = hn::Set(d, cap ? 1.0f / args_.softcap : 0.0f);
-    const auto adjust = [&](MatVec s, auto load_mask) HWY_ATTR {
-      if (cap) s = hn::Mul(cap_by, vec_tanh(d, hn::Mul(s, cap_inverse)));
-      if (mask != nullptr) s = hn::Add(s, load_mask());
-      return s;
-    };
-    const std::int64_t whole = range.low + (range.high - range.low) / kMatLanes * kMatLanes;
-    const auto rest = static_cast<int>(range.high - whole);
-    MatVec top = hn::Set(d, kMinusInfinity);
-    const bool adjusted = cap || mask != nullptr;
-    for (std::int64_t j = range.low; j < whole; j += kMatLanes) {
-      MatVec s = hn::LoadU(d, scores + j);
-      if (adjusted) {
-        s = adjust(s, [&]() HWY_ATTR { return hn::LoadU(d, mask + j); });
-        hn::StoreU(s, d, scores + j);
-      }
-      top = hn::Max(top, s);
+    const float decay = soften_row(
+        {scores, range, block, mask_of(row, range), args_.scale, args_.softcap}, states_[row]);
+    if (decay == 1.0f) return;
+    const MatTag d;
+    float* sums = sums_ + row * value_width_;
+    for (std::int64_t n = 0; n < value_width_; n += kMatLanes) {
+      hn::StoreU(hn::Mul(hn::LoadU(d, sums + n), hn::Set(d, decay)), d, sums + n);
     }
-    HWY_ALIGN float tail[kMatLanes];
-    if (rest > 0) {
-      HWY_ALIGN float tail_mask[kMatLanes] = {};
-      for (int i = 0; i < kMatLanes; ++i) tail[i] = i < rest ? scores[whole + i] : kMinusInfinity;
-      for (int i = 0; i < rest && mask != nullptr; ++i) tail_mask[i] = mask[whole + i];
-      MatVec s = hn::Load(d, tail);
-      if (adjusted) s = adjust(s, [&]() HWY_ATTR { return hn::Load(d, tail_mask); });
-      hn::Store(s, d, tail);
-      // The cap makes -cap of the padding's -inf.
-      for (int i = rest; i < kMatLanes; ++i) tail[i] = kMinusInfinity;
-      top = hn::Max(top, hn::Load(d, tail));
-    }
-    RowState& state = states_[row];
-    const float highest = std::max(state.top, hn::GetLane(hn::MaxOfLanes(d, top)));
-    // Nothing visible yet: any finite reference makes all weights exp(-inf) = 0.
-    const float reference = highest == kMinusInfinity ? 0.0f : highest;
-    const MatVec from = hn::Set(d, reference);
-    MatVec sum = hn::Zero(d);
-    for (std::int64_t j = range.low; j < whole; j += kMatLanes) {
-      const MatVec e = vec_exp_nonpositive(d, hn::Sub(hn::LoadU(d, scores + j), from));
-      sum = hn::Add(sum, e);
-      hn::StoreU(e, d, scores + j);
-    }
-    if (rest > 0) {
-      const MatVec e = vec_exp_nonpositive(d, hn::Sub(hn::Load(d, tail), from));
-      hn::Store(e, d, tail);
-      for (int i = rest; i < kMatLanes; ++i) tail[i] = 0.0f;
-      sum = hn::Add(sum, hn::Load(d, tail));
-      for (int i = 0; i < rest; ++i) scores[whole + i] = tail[i];
-    }
-    float decay = 1.0f;
-    if (state.top != highest && state.top != kMinusInfinity) {
-      decay = std::exp(state.top - highest);
-      float* sums = sums_ + row * value_width_;
-      for (std::int64_t n = 0; n < value_width_; n += kMatLanes) {
-        hn::StoreU(hn::Mul(hn::LoadU(d, sums + n), hn::Set(d, decay)), d, sums + n);
-      }
-    }
-    state.sum = state.sum * decay + hn::GetLane(hn::SumOfLanes(d, sum));
-    state.top = highest;
   }
 
   void write_row(std::int64_t row) {
@@ -438,24 +377,28 @@ class Attention {
     float* sums = sums_ + row * value_width_;
     const float sum = states_[row].sum;
     // Sum 0: no key was visible. 0 / 0 gives the NaN of the formula.
-    const float inverse = sum == 0.0f && args_.empty_rows_zero ? 0.0f : 1.0f / sum;
+    const MatVec inverse = hn::Set(d, sum == 0.0f && args_.empty_rows_zero ? 0.0f : 1.0f / sum);
+    std::byte* out = static_cast<std::byte*>(args_.out) +
+                     (batch_ * args_.out_batch_stride + head_of(row) * args_.out_head_stride +
+                      query_of(row) * args_.out_seq_stride) *
+                         static_cast<std::int64_t>(element_size(args_.out_type));
+    const bool direct = args_.out_type == Element::f32 && value_width_ == args_.v_head_dim;
+    float* target = direct ? reinterpret_cast<float*>(out) : sums;
     for (std::int64_t n = 0; n < value_width_; n += kMatLanes) {
-      hn::StoreU(hn::Mul(hn::LoadU(d, sums + n), hn::Set(d, inverse)), d, sums + n);
+      hn::StoreU(hn::Mul(hn::LoadU(d, sums + n), inverse), d, target + n);
     }
-    const std::int64_t offset = batch_ * args_.out_batch_stride +
-                                head_of(row) * args_.out_head_stride +
-                                query_of(row) * args_.out_seq_stride;
-    convert_serial(Element::f32, sums, args_.out_type,
-                   static_cast<std::byte*>(args_.out) +
-                       offset * static_cast<std::int64_t>(element_size(args_.out_type)),
-                   args_.v_head_dim);
+    if (!direct) convert_serial(Element::f32, sums, args_.out_type, out, args_.v_head_dim);
   }
 };
 
 }  // namespace
 
 void attention_share(const AttentionShare& share) {
-  Attention(share).run(share.begin, share.end);
+  const std::int64_t group = share.args->heads / share.args->kv_heads;
+  const std::int64_t queries = std::max<std::int64_t>(1, kChunkRows / group);
+  for (std::int64_t first = share.begin; first < share.end; first += queries) {
+    AttentionChunk(share, first, std::min(queries, share.end - first)).run();
+  }
 }
 
 }  // namespace HWY_NAMESPACE
@@ -470,10 +413,11 @@ HWY_EXPORT(attention_share);
 void attention(const AttentionArgs& args) {
   if (args.batch * args.heads * args.q_len * args.v_head_dim == 0) return;
   const std::int64_t heads = args.batch * args.kv_heads;
+  const double width = static_cast<double>(args.head_dim + args.v_head_dim);
   const double products = static_cast<double>(args.batch * args.heads * args.q_len) *
-                          static_cast<double>(args.kv_len) *
-                          static_cast<double>(args.head_dim + args.v_head_dim);
-  const double nanoseconds = products / 40;  // one core, softmax included
+                          static_cast<double>(args.kv_len) * width;
+  const double bytes = static_cast<double>(heads * args.kv_len) * width * 4;
+  const double nanoseconds = std::max(products / 40, bytes / 20);  // on one core
   const std::int64_t threads =
       std::min<std::int64_t>(current_threads(), static_cast<std::int64_t>(nanoseconds / 3000) + 1);
   // Queries are cut only where there are too few heads to go round: each piece packs the keys anew.

@@ -29,10 +29,8 @@ using MatVec = hn::Vec<MatTag>;
 constexpr int kMatLanes = static_cast<int>(hn::MaxLanes(MatTag()));
 
 // 24 of 32 registers, or 12 of 16, hold sums.
-#if HWY_TARGET == HWY_AVX3
+#if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_SCALAR
 constexpr int kPanelVectors = 4;
-#elif HWY_TARGET == HWY_SCALAR
-constexpr int kPanelVectors = 8;
 #else
 constexpr int kPanelVectors = 2;
 #endif
@@ -275,10 +273,8 @@ MicroKernel micro_kernel(int rows, int vectors) {
       return micro_for_rows<Step, 1>(rows);
     case 2:
       return micro_for_rows<Step, 2>(rows);
-#if HWY_TARGET == HWY_AVX3
     case 3:
       return micro_for_rows<Step, 3>(rows);
-#endif
     default:
       return micro_for_rows<Step, kPanelVectors>(rows);
   }
