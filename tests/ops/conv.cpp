@@ -57,6 +57,8 @@ OpCases cases_conv() {
       conv("weights of the run", {1, 8, 6, 6}, {9, 8, 3, 3}, padded, true, DataType::f32, false));
   list.push_back(conv("f16", {1, 8, 6, 6}, {9, 8, 3, 3}, padded, true, DataType::f16));
   list.push_back(conv("bf16", {1, 8, 6, 6}, {9, 8, 3, 3}, padded, true, DataType::bf16));
+  list.push_back(conv("f64", {2, 6, 6, 5}, {4, 3, 3, 2}, {{2, 1}, {1, 0, 1, 1}, {1, 2}, 2}, true,
+                      DataType::f64, false));
   list.push_back(conv("empty batch", {0, 8, 6, 6}, {9, 8, 3, 3}, padded));
   list.push_back(conv("relu", {1, 8, 6, 6}, {9, 8, 3, 3}, padded).set("activation", "relu"));
   list.push_back(

@@ -25,6 +25,11 @@ OpCases cases_cum_sum() {
                      .set("reverse", 0));
   list.push_back(
       OpCase("f16").in(f16, {3, 5}).set("axis", 1).set("exclusive", 0).set("reverse", 0));
+  list.push_back(OpCase("axis of the run")
+                     .in(f32, {3, 5})
+                     .in(i32, {}, values({-1}))
+                     .set("exclusive", 0)
+                     .set("reverse", 0));
   return list;
 }
 

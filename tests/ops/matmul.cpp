@@ -79,6 +79,14 @@ OpCases cases_matmul() {
   list.push_back(product("batched, bf16").in(bf16, {3, 5, 8}).in(bf16, {3, 8, 9}));
   list.push_back(product("batches of weights").in(f32, {3, 5, 8}).weight(f32, {3, 8, 9}));
   list.push_back(product("left constant").weight(f32, {5, 8}).in(f32, {3, 8, 9}));
+  list.push_back(product("f64 with an epilogue")
+                     .in(f64, {3, 5, 8})
+                     .in(f64, {8, 9})
+                     .in(f64, {9})
+                     .in(f64, {3, 5, 9})
+                     .set("activation", "gelu_erf")
+                     .set("act_alpha", 0.0)
+                     .set("act_beta", 0.0));
   list.push_back(product("f64").in(f64, {3, 5, 8}).in(f64, {8, 9}));
   list.push_back(
       product("i32").in(i32, {3, 5, 8}, integers(-9, 9)).in(i32, {8, 9}, integers(-9, 9)));

@@ -26,6 +26,8 @@ OpCases cases_resize() {
       list.push_back(
           resize(name + " up", mode, coordinates).in(f32, {2, 3, 5, 6}).set("scales", up));
       list.push_back(
+          resize(name + " down, cut", mode, coordinates).in(f32, {2, 3, 9, 7}).set("scales", down));
+      list.push_back(
           resize(name + " down", mode, coordinates).in(f32, {2, 3, 10, 8}).set("scales", down));
     }
   }

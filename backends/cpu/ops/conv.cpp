@@ -1,6 +1,7 @@
 #include "backends/cpu/kernels/conv.h"
 
 #include "backends/cpu/ops/common.h"
+#include "backends/cpu/ops/conv_f64.h"
 #include "backends/cpu/ops/epilogue.h"
 #include "backends/cpu/ops/image_plan.h"
 
@@ -8,7 +9,11 @@ namespace concord::cpu {
 namespace {
 
 std::optional<std::string> why_unsupported(const graph::Graph& graph, const graph::Node& node) {
-  if (auto why = why_not_float(graph, node, {0, 1, 2})) return why;
+  if (input_dtype(graph, node, 0) == DataType::f64) {
+    if (node.attrs.has("activation")) return "an activation on float64 tensors";
+  } else if (auto why = why_not_float(graph, node, {0, 1, 2})) {
+    return why;
+  }
   const auto& x = graph.value(node.input(0)).shape;
   if (x && x->size() > 5) return "more than three spatial axes";
   return why_not_activation(activation_of(node, "alpha", "beta"));
@@ -81,7 +86,24 @@ void plan(Planner& p, const Form& form) {
   finish_channels_last(p, y);
 }
 
+void plan_f64(Planner& p, const graph::Node& node) {
+  ConvExtents e;
+  set_extents(graph::conv_geometry(node, p.shape(0), p.shape(1)), e);
+  const Ref x = p.in(0);
+  const Ref w = p.in(1);
+  const Ref bias = p.in(2);
+  const Ref y = p.out();
+  const double terms = static_cast<double>(e.in_channels / e.groups * e.taps());
+  p.emit("conv plain", 2 * terms * static_cast<double>(p.out_shape().count()), [=](const Frame& f) {
+    convolve_f64(e, f.at<const double>(x), f.at<const double>(w), f.at<const double>(bias),
+                 f.at<double>(y));
+  });
+}
+
 PlanFn prepare(Compiler& c) {
+  if (c.dtype(0) == DataType::f64) {
+    return [node = &c.node(), graph = c.shared_graph()](Planner& p) { plan_f64(p, *node); };
+  }
   Form form{&c.node(), pack_constant(c), activation_of(c.node(), "alpha", "beta")};
   return [form, graph = c.shared_graph()](Planner& p) { plan(p, form); };
 }

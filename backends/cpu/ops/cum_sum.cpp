@@ -4,20 +4,8 @@
 namespace concord::cpu {
 namespace {
 
-// The axis, where it is known when the program is made.
-std::optional<int> axis_of(const graph::Graph& graph, const graph::Node& node) {
-  if (node.attrs.has("axis")) return static_cast<int>(node.attrs.integer("axis"));
-  if (!node.has_input(1)) return std::nullopt;
-  const graph::Value& value = graph.value(node.input(1));
-  if (!value.constant || value.constant->count() != 1) return std::nullopt;
-  std::int64_t axis = value.constant->at_int(0);
-  if (axis < 0) axis += static_cast<std::int64_t>(graph.value(node.input(0)).shape->size());
-  return static_cast<int>(axis);
-}
-
-bool runs_here(const graph::Graph& graph, const graph::Node& node) {
-  if (!axis_of(graph, node)) return false;
-  switch (input_dtype(graph, node, 0)) {
+bool runs_here(DataType dtype) {
+  switch (dtype) {
     case DataType::f32:
     case DataType::f16:
     case DataType::bf16:
@@ -31,23 +19,40 @@ bool runs_here(const graph::Graph& graph, const graph::Node& node) {
 }
 
 std::optional<std::string> why_unsupported(const graph::Graph& graph, const graph::Node& node) {
-  if (runs_here(graph, node)) return std::nullopt;
-  if (is_float(input_dtype(graph, node, 0))) return "an axis that only the run knows";
+  if (runs_here(input_dtype(graph, node, 0))) return std::nullopt;
   return why_not_host(graph, node);
 }
 
+std::int64_t read_axis(DataType dtype, const std::byte* at, int rank) {
+  std::int64_t axis = 0;
+  if (dtype == DataType::i32) {
+    axis = *reinterpret_cast<const std::int32_t*>(at);
+  } else {
+    axis = *reinterpret_cast<const std::int64_t*>(at);
+  }
+  if (axis < 0) axis += rank;
+  if (axis < 0 || axis >= rank) {
+    throw Error(ErrorKind::invalid,
+                "axis " + std::to_string(axis) + " of a tensor of rank " + std::to_string(rank));
+  }
+  return axis;
+}
+
 PlanFn prepare(Compiler& c) {
-  if (!runs_here(c.graph(), c.node())) return prepare_host(c);
-  return [axis = *axis_of(c.graph(), c.node()), exclusive = c.attrs().integer("exclusive", 0) != 0,
+  if (!runs_here(c.dtype(0))) return prepare_host(c);
+  return [known = c.attrs().integer("axis", -1), exclusive = c.attrs().integer("exclusive", 0) != 0,
           reverse = c.attrs().integer("reverse", 0) != 0](Planner& p) {
     const Dims shape = p.shape(0);
-    const std::int64_t outer = shape.product(0, axis);
-    const std::int64_t inner = shape.product(axis + 1, shape.rank());
     const Element type = is_half(p.dtype(0)) ? Element::f32 : element(p.dtype(0));
     const Ref x = p.in_f32(0);
+    const Ref axis_at = known < 0 ? p.in(1) : Ref{};
+    const DataType axis_type = known < 0 ? p.dtype(1) : DataType::i64;
     const Ref y = p.out_f32(0);
-    p.emit("cum_sum", static_cast<double>(shape.count()), [=, n = shape[axis]](const Frame& f) {
-      cumulative_sum(type, outer, n, inner, f.at(x), f.at(y), exclusive, reverse);
+    p.emit("cum_sum", static_cast<double>(shape.count()), [=](const Frame& f) {
+      const auto axis =
+          static_cast<int>(axis_at ? read_axis(axis_type, f.at(axis_at), shape.rank()) : known);
+      cumulative_sum(type, shape.product(0, axis), shape[axis],
+                     shape.product(axis + 1, shape.rank()), f.at(x), f.at(y), exclusive, reverse);
     });
   };
 }

@@ -1,6 +1,7 @@
 #include "backends/cpu/ops/common.h"
 #include "backends/cpu/ops/matmul_plain.h"
 #include "backends/cpu/ops/matmul_plan.h"
+#include "backends/cpu/ops/unary_f64.h"
 
 namespace concord::cpu {
 namespace {
@@ -22,6 +23,13 @@ ProductForm form_of(const graph::Node& node) {
 std::optional<std::string> why_unsupported(const graph::Graph& graph, const graph::Node& node) {
   const DataType dtype = input_dtype(graph, node, 0);
   if (is_kernel_float(dtype)) return why_not_activation(form_of(node).activation);
+  if (dtype == DataType::f64) {
+    const ActivationSpec activation = form_of(node).activation;
+    if (activation.present && !has_plain_f64(activation.fn)) {
+      return "the activation " + std::string(to_string(activation.fn)) + " on float64 tensors";
+    }
+    return std::nullopt;
+  }
   if (has_plain_matmul(dtype)) {
     if (node.has_input(kBias) || node.has_input(kResidual) || node.attrs.has("activation")) {
       return "a fused epilogue on " + type_reason(dtype);
@@ -53,7 +61,7 @@ std::optional<WeightMatrix> weight_matrix(Compiler& c, bool trans) {
 PlanFn prepare(Compiler& c) {
   const ProductForm form = form_of(c.node());
   const DataType dtype = c.dtype(0);
-  if (!is_kernel_float(dtype)) return prepare_plain_matmul(c);
+  if (!is_kernel_float(dtype)) return prepare_plain_matmul(c, form);
   if (const auto matrix = weight_matrix(c, form.trans_b)) {
     auto weights = c.weights().pack({*matrix}, c.weight_storage(matrix->tensor.dtype()));
     c.keep(weights);

@@ -1,7 +1,9 @@
 #include "backends/cpu/ops/matmul_plain.h"
 
+#include "backends/cpu/kernels/elementwise_exact.h"
 #include "backends/cpu/kernels/parallel.h"
 #include "backends/cpu/ops/common.h"
+#include "backends/cpu/ops/unary_f64.h"
 
 namespace concord::cpu {
 namespace {
@@ -51,6 +53,27 @@ void emit(Planner& p, const Product& product, Ref a, Ref b, Ref c) {
   });
 }
 
+// act(y + bias) + residual on f64, the operators of the epilogue one after the other.
+void emit_f64_epilogue(Planner& p, const ProductForm& form, Ref y) {
+  const Dims shape = p.out_shape();
+  const auto add = [&](int input) {
+    if (!p.has(input)) return;
+    const View view = p.view(input);
+    p.emit([shape, y, at = view.at, strides = broadcast_to(view, shape),
+            dense = dense_strides(shape)](const Frame& f) {
+      elementwise_exact(ElementOp::add, Element::f64, shape, {f.at(y), dense.begin()},
+                        {f.at(at), strides.begin()}, f.at(y));
+    });
+  };
+  add(form.bias);
+  if (form.activation.present) {
+    p.emit([y, count = shape.count(), spec = form.activation](const Frame& f) {
+      unary_f64(spec.fn, spec.alpha, spec.beta, count, f.at<const double>(y), f.at<double>(y));
+    });
+  }
+  add(form.residual);
+}
+
 }  // namespace
 
 bool has_plain_matmul(DataType dtype) {
@@ -75,11 +98,9 @@ Dims broadcast_batch(const View& view, int axes) {
   return strides;
 }
 
-PlanFn prepare_plain_matmul(Compiler& c) {
-  const bool trans[2] = {c.attrs().integer("trans_a", 0) != 0,
-                         c.attrs().integer("trans_b", 0) != 0};
+PlanFn prepare_plain_matmul(Compiler& c, const ProductForm& form) {
   const double alpha = c.attrs().number("alpha", 1.0);
-  return [trans_a = trans[0], trans_b = trans[1], alpha](Planner& p) {
+  return [form, trans_a = form.trans_a, trans_b = form.trans_b, alpha](Planner& p) {
     const View a = p.view(0);
     const View b = p.view(1);
     const Dims y = p.out_shape();
@@ -103,6 +124,7 @@ PlanFn prepare_plain_matmul(Compiler& c) {
     switch (p.out_dtype()) {
       case DataType::f64:
         emit<double>(p, product, a.at, b.at, out);
+        emit_f64_epilogue(p, form, out);
         break;
       case DataType::i32:
       case DataType::u32:

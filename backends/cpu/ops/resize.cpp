@@ -37,7 +37,9 @@ double source_coordinate(const std::string& coordinates, const Axis& a, std::int
   const auto out = static_cast<double>(o);
   if (coordinates == "asymmetric") return out / a.scale;
   if (coordinates == "align_corners") {
-    return a.out == 1 ? 0.0 : out * static_cast<double>(a.in - 1) / static_cast<double>(a.out - 1);
+    // The resized length before it is cut to whole elements.
+    const double length = a.scale * static_cast<double>(a.in);
+    return length == 1 ? 0.0 : out * static_cast<double>(a.in - 1) / (length - 1);
   }
   if (coordinates == "tf_crop_and_resize") {
     const auto last = static_cast<double>(a.in - 1);

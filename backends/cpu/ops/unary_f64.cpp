@@ -17,6 +17,22 @@ std::optional<double> value_of(UnaryFn fn, double a, double b, double x) {
   switch (fn) {
     case UnaryFn::celu:
       return std::max(0.0, x) + std::min(0.0, a * std::expm1(x / a));
+    case UnaryFn::elu:
+      return x < 0 ? a * std::expm1(x) : x;
+    case UnaryFn::gelu_erf:
+      return 0.5 * x * std::erfc(-x * 0.70710678118654752440);
+    case UnaryFn::gelu_tanh:
+      return 0.5 * x * (1 + std::tanh(0.79788456080286535588 * (x + 0.044715 * x * x * x)));
+    case UnaryFn::leaky_relu:
+      return x < 0 ? a * x : x;
+    case UnaryFn::relu:
+      return x < 0 ? 0 : x;
+    case UnaryFn::sigmoid:
+      return sigmoid(x);
+    case UnaryFn::silu:
+      return x * sigmoid(x);
+    case UnaryFn::tanh:
+      return std::tanh(x);
     case UnaryFn::hard_sigmoid:
       return std::max(0.0, std::min(1.0, a * x + b));
     case UnaryFn::hard_swish:

@@ -6,7 +6,8 @@
 
 namespace concord::cpu {
 
-// Functions of f64 that the kernels do not have, one element at a time by the C library.
+// Activations and other functions of f64, one element at a time by the C library. In place is
+// allowed.
 bool has_plain_f64(graph::UnaryFn fn);
 void unary_f64(graph::UnaryFn fn, double alpha, double beta, std::int64_t count, const double* x,
                double* y);
