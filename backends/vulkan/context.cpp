@@ -27,6 +27,7 @@ Context::Context(std::shared_ptr<Instance> instance, PhysicalDevice physical)
   v11.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_FEATURES;
   v11.pNext = &v12;
   v11.storageBuffer16BitAccess = flag(abilities.storage16);
+  v11.storagePushConstant16 = flag(physical_.has_push_constant16);
   VkPhysicalDeviceFeatures2 features{};
   features.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2;
   features.pNext = &v11;

@@ -143,6 +143,7 @@ void read_features(PhysicalDevice& device, std::uint32_t api_version) {
   abilities.i64 = all.features.shaderInt64 != VK_FALSE;
   abilities.storage8 = v12.storageBuffer8BitAccess != VK_FALSE;
   abilities.storage16 = v11.storageBuffer16BitAccess != VK_FALSE;
+  device.has_push_constant16 = v11.storagePushConstant16 != VK_FALSE;
   device.has_integer_dot = dot.shaderIntegerDotProduct != VK_FALSE;
   abilities.int8_dot = device.has_integer_dot && abilities.i8;
   if (device.unfit.empty() && v12.bufferDeviceAddress == VK_FALSE) {

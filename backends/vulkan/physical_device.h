@@ -20,6 +20,8 @@ struct PhysicalDevice {
   std::uint32_t timestamp_bits = 0;
   double timestamp_ns = 1.0;     // per tick
   bool has_integer_dot = false;  // as Vulkan 1.3 or as the extension
+  // Not needed, as no parameter has 16 bits, but validation layers count what pointers lead to.
+  bool has_push_constant16 = false;
   gpu::DeviceProperties properties;
   std::string unfit;  // why Concord cannot use it; empty when it can
 };
