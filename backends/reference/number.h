@@ -187,10 +187,13 @@ N smaller(const N& a, const N& b) {
 
 // Rule 1: variance of a sum of `terms` products whose squares sum up to `squares` and which itself
 // is y. `conversions`: Σ (u_operand / u)² over the operands that are rounded to a smaller type
-// first.
+// first. Terms that are all equal (y² = terms·squares) round alike each time, so that their errors
+// do not average out: 6σ then covers half a unit at every sum on the way.
 template <typename Real>
 Real dot_variance(Real y, Real squares, Real terms, Real conversions = 0) {
-  const Real v = (squares * (1 + terms / 2) + y * y * terms / 3 + conversions * squares) / 3;
+  Real v = (squares * (1 + terms / 2) + y * y * terms / 3 + conversions * squares) / 3;
+  constexpr Real nearly = 1e-9;
+  if (terms > 1 && terms * squares <= y * y * (1 + nearly)) v += y * y * terms * terms / 144;
   return std::isfinite(v) ? v : Real{0};
 }
 

@@ -1,0 +1,191 @@
+#include <cstdio>
+
+#include "tests/reference/simulation.h"
+
+namespace concord::test {
+namespace {
+
+constexpr std::int64_t kRows = 16;
+constexpr std::int64_t kColumns = 24;
+
+struct Product {
+  Tensor a;  // [kRows, length]
+  Tensor b;  // [kColumns, length], transposed
+  OracleValue oracle;
+
+  Product(std::int64_t length, Data data, const Numerics& numerics, unsigned seed,
+          DataType type = DataType::f32) {
+    Source source(seed);
+    a = source.tensor({kRows, length}, data);
+    b = source.tensor({kColumns, length}, data);
+    if (type == DataType::f16) {
+      for (float& v : a.as_mutable<float>()) v = round_digits(v, kF16Digits);
+      for (float& v : b.as_mutable<float>()) v = round_digits(v, kF16Digits);
+    }
+    const OneNode one = one_node(OpKind::matmul, {a, b}, {{"trans_b", 1L}}, {type});
+    std::vector<OracleValue> inputs{reference::from_tensor(a), reference::from_tensor(b)};
+    for (OracleValue& v : inputs) v.declared = type;
+    oracle = reference::evaluate(one.graph, one.node(), inputs, {}, numerics)[0];
+  }
+
+  std::vector<float> by(Dot dot, int store_digits = 24) const {
+    std::vector<float> y;
+    const std::int64_t length = a.shape()[1];
+    for (std::int64_t i = 0; i < kRows; ++i) {
+      for (std::int64_t j = 0; j < kColumns; ++j) {
+        y.push_back(round_digits(
+            dot(a.as<float>().data() + i * length, b.as<float>().data() + j * length, length),
+            store_digits));
+      }
+    }
+    return y;
+  }
+};
+
+TEST(BudgetOfDots, HonestOrdersStayWithin) {
+  for (const Data data : kAllData) {
+    for (const std::int64_t length : {1, 2, 16, 64, 384, 768, 3072, 8192}) {
+      const Product product(length, data, with_sigma(), static_cast<unsigned>(length));
+      for (const NamedDot& way : kHonestDots) {
+        EXPECT_LE(worst_ratio(product.oracle, product.by(way.dot), DataType::f32), 1)
+            << way.name << ", " << to_string(data) << ", length " << length;
+      }
+    }
+  }
+}
+
+TEST(BudgetOfDots, ReducedPrecisionGoesOver) {
+  const NamedDot ways[] = {{"tf32", dot_tf32},
+                           {"bf16 operands", dot_bf16_operands},
+                           {"f16 sums", dot_f16_sums},
+                           {"bf16 sums", dot_bf16_sums}};
+  for (const Data data : {Data::normal, Data::positive, Data::shifted, Data::heavy}) {
+    for (const std::int64_t length : {16, 64, 384, 768, 3072, 8192}) {
+      const Product product(length, data, with_sigma(), static_cast<unsigned>(length));
+      for (const NamedDot& way : ways) {
+        EXPECT_GT(worst_ratio(product.oracle, product.by(way.dot), DataType::f32), 1)
+            << way.name << ", " << to_string(data) << ", length " << length;
+      }
+    }
+  }
+}
+
+// What a step declares is what it is held to.
+TEST(BudgetOfDots, DeclaredConversionsAreAllowed) {
+  StepPrecision tf32;
+  tf32.tf32 = true;
+  StepPrecision bf16;
+  bf16.operand = DataType::bf16;
+  for (const Data data : {Data::normal, Data::positive, Data::shifted, Data::heavy}) {
+    for (const std::int64_t length : {16, 768, 8192}) {
+      const Product product(length, data, with_sigma(tf32), 3);
+      EXPECT_LE(worst_ratio(product.oracle, product.by(dot_tf32), DataType::f32), 1);
+      EXPECT_GT(worst_ratio(product.oracle, product.by(dot_bf16_operands), DataType::f32), 1)
+          << to_string(data) << ", length " << length;
+      const Product coarse(length, data, with_sigma(bf16), 3);
+      EXPECT_LE(worst_ratio(coarse.oracle, coarse.by(dot_bf16_operands), DataType::f32), 1);
+    }
+  }
+}
+
+TEST(BudgetOfDots, HalfPrecisionTensorsSummedInFloat) {
+  const StepPrecision f16{DataType::f16, DataType::f32, DataType::f16, false};
+  for (const Data data : {Data::normal, Data::positive, Data::shifted}) {
+    for (const std::int64_t length : {16, 64, 768, 3072}) {
+      const Product product(length, data, with_sigma(f16), 5, DataType::f16);
+      for (const NamedDot& way : kHonestDots) {
+        EXPECT_LE(worst_ratio(product.oracle, product.by(way.dot, kF16Digits), DataType::f16), 1)
+            << way.name << ", " << to_string(data) << ", length " << length;
+      }
+      EXPECT_GT(worst_ratio(product.oracle, product.by(dot_f16_sums), DataType::f16), 1)
+          << to_string(data) << ", length " << length;
+    }
+  }
+}
+
+TEST(BudgetOfDots, FaultsGoOver) {
+  const Product product(768, Data::normal, with_sigma(), 9);
+  std::vector<float> y = product.by(dot_lanes);
+  y[100] += 1e-3f * std::abs(y[100]) + 1e-4f;
+  EXPECT_GT(worst_ratio(product.oracle, y, DataType::f32), 1);
+  y = product.by(dot_lanes);
+  y[100] = std::nanf("");
+  EXPECT_GT(worst_ratio(product.oracle, y, DataType::f32), 1);
+  // One ulp is no fault.
+  y = product.by(dot_lanes);
+  y[100] = std::nextafter(y[100], INFINITY);
+  EXPECT_LE(worst_ratio(product.oracle, y, DataType::f32), 1);
+}
+
+OracleValue reduced(const Tensor& x, const char* fn) {
+  return oracle_run(OpKind::reduce, {x},
+                    {{"fn", std::string(fn)}, {"axes", ints({1})}, {"keepdims", 0L}},
+                    {DataType::f32}, with_sigma())[0];
+}
+
+TEST(BudgetOfSums, HonestOrdersStayWithin) {
+  for (const Data data : kAllData) {
+    for (const std::int64_t length : {1, 16, 768, 8192}) {
+      Source source(static_cast<unsigned>(length) + 1);
+      const Tensor x = source.tensor({64, length}, data);
+      const std::vector<float> ones(static_cast<std::size_t>(length), 1.0f);
+      for (const NamedDot& way : kHonestDots) {
+        std::vector<float> sum;
+        std::vector<float> mean;
+        std::vector<float> norm;
+        for (std::int64_t i = 0; i < 64; ++i) {
+          const float* row = x.as<float>().data() + i * length;
+          sum.push_back(way.dot(row, ones.data(), length));
+          mean.push_back(sum.back() / static_cast<float>(length));
+          norm.push_back(std::sqrt(way.dot(row, row, length)));
+        }
+        SCOPED_TRACE(std::string(way.name) + ", " + to_string(data) + ", length " +
+                     std::to_string(length));
+        EXPECT_LE(worst_ratio(reduced(x, "sum"), sum, DataType::f32), 1);
+        EXPECT_LE(worst_ratio(reduced(x, "mean"), mean, DataType::f32), 1);
+        EXPECT_LE(worst_ratio(reduced(x, "l2"), norm, DataType::f32), 1);
+      }
+    }
+  }
+}
+
+TEST(BudgetOfSums, RunningSums) {
+  for (const Data data : kAllData) {
+    Source source(11);
+    const std::int64_t length = 4096;
+    const Tensor x = source.tensor({8, length}, data);
+    std::vector<float> sequential;
+    std::vector<float> blocked;  // sums within blocks of 64 on top of the blocks' own
+    for (std::int64_t i = 0; i < 8; ++i) {
+      const float* row = x.as<float>().data() + i * length;
+      float sum = 0;
+      float before = 0;
+      float within = 0;
+      for (std::int64_t j = 0; j < length; ++j) {
+        sum += row[j];
+        sequential.push_back(sum);
+        within = j % 64 == 0 ? row[j] : within + row[j];
+        blocked.push_back(before + within);
+        if (j % 64 == 63) before += within;
+      }
+    }
+    const OracleValue y =
+        oracle_run(OpKind::cum_sum, {x, i64({}, {1})}, {{"exclusive", 0L}, {"reverse", 0L}},
+                   {DataType::f32}, with_sigma())[0];
+    EXPECT_LE(worst_ratio(y, sequential, DataType::f32), 1) << to_string(data);
+    EXPECT_LE(worst_ratio(y, blocked, DataType::f32), 1) << to_string(data);
+  }
+}
+
+TEST(Quantised, NeighboursCountOnlyNearTheMiddle) {
+  using reference::quantised_within;
+  EXPECT_TRUE(quantised_within(3, 3.4, 0.001, DataType::u8));
+  EXPECT_FALSE(quantised_within(4, 3.4, 0.001, DataType::u8));
+  EXPECT_TRUE(quantised_within(4, 3.499, 0.001, DataType::u8));
+  EXPECT_TRUE(quantised_within(255, 900, 0.001, DataType::u8));
+  EXPECT_FALSE(quantised_within(254, 900, 0.001, DataType::u8));
+  EXPECT_TRUE(quantised_within(-128, -300, 0.1, DataType::i8));
+}
+
+}  // namespace
+}  // namespace concord::test
