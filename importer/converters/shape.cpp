@@ -99,6 +99,7 @@ void squeeze(Conversion& c) {
   } else {
     for (std::size_t i = 0; i < shape.size(); ++i) {
       gone[i] = shape[i].is_constant(1);
+      if (shape[i].has_dynamic()) c.unsupported("axes that depend on extents only a run can tell");
       if (!shape[i].is_constant()) {
         c.oddity(
             "Squeeze without axes on a symbolic shape: only axes that are always 1 are removed");
