@@ -20,25 +20,32 @@ Dim from_front(const Dim& v, const Dim& size) {
 }
 
 Dim extent(const Dim& size, const Dim& start, const Dim& end, std::int64_t step) {
+  const auto at_least = [](const Dim& d, std::int64_t v) {
+    const auto low = d.lower_bound();
+    return low && *low >= v;
+  };
+  const auto far_start = start.constant();
+  const auto far_end = end.constant();
   if (step > 0) {
-    const auto far_start = start.constant();
-    const auto far_end = end.constant();
+    const bool to_the_end = far_end && *far_end >= kFar;
+    if (to_the_end && at_least(start, 0) && !(far_start && *far_start >= kFar)) {
+      return Dim::max(0, Dim::ceil_div(size - start, step));
+    }
     const Dim first = far_start && *far_start <= -kFar  ? Dim(0)
                       : far_start && *far_start >= kFar ? size
                                                         : clamp(from_front(start, size), 0, size);
-    const Dim last = far_end && *far_end >= kFar    ? size
+    const Dim last = to_the_end                     ? size
                      : far_end && *far_end <= -kFar ? Dim(0)
                                                     : clamp(from_front(end, size), 0, size);
     return Dim::max(0, Dim::ceil_div(last - first, step));
   }
-  const auto far_start = start.constant();
-  const auto far_end = end.constant();
   const Dim first = far_start && *far_start >= kFar
                         ? size - Dim(1)
                         : clamp(from_front(start, size), 0, size - Dim(1));
   const Dim last =
       far_end && *far_end <= -kFar ? Dim(-1) : clamp(from_front(end, size), -1, size - Dim(1));
-  return Dim::max(0, Dim::ceil_div(first - last, Dim(0) - Dim(step)));
+  // Of nothing, nothing: the bounds above cross there.
+  return Dim::min(size, Dim::max(0, Dim::ceil_div(first - last, Dim(0) - Dim(step))));
 }
 
 // Moves known operands into the attributes; false if one is not known.
