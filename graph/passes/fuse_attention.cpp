@@ -275,9 +275,11 @@ int fuse_attention(Graph& graph, const PassOptions& options) {
     }
   }
   if (found == 0) return 0;
-  // Masks that were joined for each layer are computed once; transposes that came free sink.
+  // Masks that were joined for each layer are computed once; what they replace goes; transposes
+  // that came free sink.
   if (!options.disabled.contains("remove_duplicates")) remove_duplicates(graph, options);
   if (!options.disabled.contains("simplify")) simplify(graph, options);
+  remove_dead(graph, options);
   return found;
 }
 

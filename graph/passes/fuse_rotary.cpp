@@ -184,19 +184,48 @@ bool fuse_partial(Rewriter& rw, NodeId id) {
   if (concat.op != OpKind::concat || concat.inputs.size() != 2) return false;
   const auto rank = rank_of(rw.graph(), concat.output());
   if (rank != 4 || concat.attrs.integer("axis") != 3) return false;
-  const Node* rotary = rw.producer(concat.input(0), OpKind::rotary);
-  if (rotary == nullptr || !rw.single_use(concat.input(0))) return false;
+  // Both parts may be transposed in the same way.
+  ValueId left = concat.input(0);
+  ValueId right = concat.input(1);
+  std::vector<NodeId> absorbed;
+  std::vector<std::int64_t> perm;
+  const Node* a = rw.producer(left, OpKind::transpose);
+  const Node* b = rw.producer(right, OpKind::transpose);
+  if (a != nullptr && b != nullptr && a->attrs.integers("perm") == b->attrs.integers("perm") &&
+      a->attrs.integers("perm").back() == 3) {
+    perm = a->attrs.integers("perm");
+    absorbed = {rw.producer_id(left), rw.producer_id(right)};
+    if (!rw.single_use(left)) return false;
+    left = a->input(0);
+    right = b->input(0);
+  }
+  const Node* rotary = rw.producer(left, OpKind::rotary);
+  if (rotary == nullptr || !rw.single_use(left)) return false;
   const auto first = part(rw, rotary->input(0));
-  const auto rest = part(rw, concat.input(1));
+  const auto rest = part(rw, right);
   if (!first || !rest || first->x != rest->x || first->begin != 0 || rest->begin != first->end ||
       extent(rw.graph(), first->x, -1) != Dim(rest->end)) {
     return false;
   }
+  absorbed.insert(absorbed.end(), {rw.producer_id(left), first->node, rest->node});
   Node whole = *rotary;
   whole.outputs.clear();
   whole.inputs[0] = first->x;
   whole.attrs.set("rotary_dim", first->end);
-  rw.replace(id, std::move(whole), {rw.producer_id(concat.input(0)), first->node, rest->node});
+  if (perm.empty()) {
+    rw.replace(id, std::move(whole), absorbed);
+    return true;
+  }
+  for (const NodeId n : absorbed) add_sources(whole, rw.node(n));
+  add_sources(whole, concat);
+  whole.outputs = {rw.add_value({}, DataType::undefined, std::nullopt)};
+  const ValueId y = whole.outputs[0];
+  rw.insert(std::move(whole), id);
+  Node back;
+  back.op = OpKind::transpose;
+  back.inputs = {y};
+  back.attrs.set("perm", perm);
+  rw.replace(id, std::move(back), absorbed);
   return true;
 }
 
