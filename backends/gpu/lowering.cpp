@@ -58,9 +58,9 @@ std::optional<std::string> why_unsupported(const Query& query) {
     }
     return std::nullopt;
   };
-  if (auto reason = lowering(query.node.op).why_unsupported(query)) return reason;
   if (auto reason = check(query.node.inputs)) return reason;
-  return check(query.node.outputs);
+  if (auto reason = check(query.node.outputs)) return reason;
+  return lowering(query.node.op).why_unsupported(query);
 }
 
 NodeLowering::NodeLowering(PlanDraft& draft, Device& device, Weights& weights,
