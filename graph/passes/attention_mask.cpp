@@ -11,7 +11,7 @@ namespace concord::graph {
 namespace {
 
 // The value of every element, if they are all the same and known.
-std::optional<double> uniform(const Rewriter& rw, ValueId id) {
+std::optional<double> uniform(const Rewriter& rw, ValueId id, int depth = 8) {
   const Value& value = rw.value(id);
   if (value.constant) {
     const Tensor& t = *value.constant;
@@ -22,17 +22,18 @@ std::optional<double> uniform(const Rewriter& rw, ValueId id) {
     return t.at_double(0);
   }
   const Node* node = rw.producer(id);
-  if (node == nullptr) return std::nullopt;
+  if (node == nullptr || depth == 0) return std::nullopt;
   switch (node->op) {
     case OpKind::constant_of:
       return node->attrs.tensor("value").at_double(0);
     case OpKind::broadcast:
     case OpKind::reshape:
     case OpKind::transpose:
-      return uniform(rw, node->input(0));
+      return uniform(rw, node->input(0), depth - 1);
     case OpKind::select: {
-      const auto condition = uniform(rw, node->input(0));
-      return condition ? uniform(rw, node->input(*condition != 0 ? 1 : 2)) : std::nullopt;
+      const auto condition = uniform(rw, node->input(0), depth - 1);
+      if (!condition) return std::nullopt;
+      return uniform(rw, node->input(*condition != 0 ? 1 : 2), depth - 1);
     }
     default:
       return std::nullopt;

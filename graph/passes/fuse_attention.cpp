@@ -274,7 +274,11 @@ int fuse_attention(Graph& graph, const PassOptions& options) {
       if (rw.node(id).op == OpKind::attention && absorb_layouts(rw, id)) ++found;
     }
   }
-  if (found == 0) return 0;
+  if (found == 0) {
+    // Masks that were written for an attention that was none after all.
+    remove_dead(graph, options);
+    return 0;
+  }
   // Masks that were joined for each layer are computed once; what they replace goes; transposes
   // that came free sink.
   if (!options.disabled.contains("remove_duplicates")) remove_duplicates(graph, options);

@@ -4,7 +4,44 @@
 namespace concord::graph {
 namespace {
 
+// (a + b) + bias in front of a normalisation: the bias goes to the operand that a product makes,
+// which takes it in.
+void move_bias(Rewriter& rw, NodeId id) {
+  const ValueId sum = rw.node(id).input(0);
+  const Node* outer = binary_producer(rw, sum, BinaryFn::add);
+  if (outer == nullptr) return;
+  for (const std::size_t i : {std::size_t{0}, std::size_t{1}}) {
+    const ValueId bias = outer->input(1 - i);
+    const ValueId both = outer->input(i);
+    const Node* inner = binary_producer(rw, both, BinaryFn::add);
+    if (inner == nullptr || !rw.single_use(both) || !rw.value(bias).is_constant() ||
+        rank_of(rw.graph(), bias).value_or(9) > 1 || !same_shape(rw.graph(), both, sum)) {
+      continue;
+    }
+    for (const std::size_t k : {std::size_t{0}, std::size_t{1}}) {
+      const ValueId product = inner->input(k);
+      const ValueId other = inner->input(1 - k);
+      if (rw.producer(product, OpKind::matmul) == nullptr || !rw.single_use(product) ||
+          !same_shape(rw.graph(), product, sum) || !same_shape(rw.graph(), other, sum)) {
+        continue;
+      }
+      const Node origin = *outer;
+      const NodeId outer_id = rw.producer_id(sum);
+      const NodeId inner_id = rw.producer_id(both);
+      const ValueId biased =
+          rw.insert(OpKind::binary, {product, bias}, origin.attrs, origin, outer_id);
+      Node add = origin;
+      add.outputs.clear();
+      add.inputs = {biased, other};
+      rw.replace(outer_id, std::move(add), {inner_id});
+      return;
+    }
+  }
+}
+
 bool fuse(Rewriter& rw, NodeId id) {
+  const OpKind op = rw.node(id).op;
+  if (op == OpKind::layer_norm || op == OpKind::rms_norm) move_bias(rw, id);
   const Node& norm = rw.node(id);
   const bool layer = norm.op == OpKind::layer_norm;
   if (!layer && norm.op != OpKind::rms_norm) return false;

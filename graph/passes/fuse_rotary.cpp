@@ -109,6 +109,39 @@ bool heads_first(const SymShape& x, const std::optional<SymShape>& table_shape) 
   return !((*table_shape)[2].is_constant(1) && (*table_shape)[1] == x[1]);
 }
 
+// Rotating before the heads move lets the attention take both layouts as they are: rotary(bhsd) of
+// transpose(x) becomes the transpose of rotary(bshd) of x. `root` gives the result.
+bool rotate_before_transpose(Rewriter& rw, NodeId root, Node rotary, std::vector<NodeId> absorbed) {
+  const ValueId x = rotary.inputs[0];
+  const Node* transpose = rw.producer(x, OpKind::transpose);
+  const std::vector<std::int64_t> swap{0, 2, 1, 3};
+  if (rotary.attrs.text("layout") != "bhsd" || transpose == nullptr ||
+      transpose->attrs.integers("perm") != swap) {
+    return false;
+  }
+  const Node origin = rw.node(root);
+  rotary.inputs[0] = transpose->input(0);
+  rotary.attrs.set("layout", std::string("bshd"));
+  rotary.name = origin.name;
+  rotary.source_op = origin.source_op;
+  rotary.sources = origin.sources;
+  absorbed.push_back(rw.producer_id(x));
+  for (const NodeId n : absorbed) add_sources(rotary, rw.node(n));
+  rotary.outputs = {rw.add_value({}, DataType::undefined, std::nullopt)};
+  const ValueId y = rotary.outputs[0];
+  const std::optional<Equivalence> old = rw.value(origin.output()).equals;
+  rw.insert(std::move(rotary), root);
+  if (old && old->perm.empty() && !old->reshaped) {
+    rw.graph().value(y).equals = Equivalence{old->imported, swap, false};
+  }
+  Node back;
+  back.op = OpKind::transpose;
+  back.inputs = {y};
+  back.attrs.set("perm", swap);
+  rw.replace(root, std::move(back), absorbed);
+  return true;
+}
+
 bool fuse(Rewriter& rw, NodeId id) {
   const Node& add = rw.node(id);
   if (!is_binary(&add, BinaryFn::add) || !is_float(rw.value(add.output()).dtype)) return false;
@@ -147,32 +180,9 @@ bool fuse(Rewriter& rw, NodeId id) {
     rotary.attrs = Attributes{{"layout", std::string(bhsd ? "bhsd" : "bshd")},
                               {"rotary_dim", std::int64_t{0}},
                               {"interleaved", std::int64_t{0}}};
-    // Rotating before the heads move lets the attention take both layouts as they are.
-    const Node* transpose = rw.producer(x, OpKind::transpose);
-    const std::vector<std::int64_t> swap{0, 2, 1, 3};
-    if (!bhsd || transpose == nullptr || transpose->attrs.integers("perm") != swap) {
+    if (!rotate_before_transpose(rw, id, rotary, absorbed)) {
       rw.replace(id, std::move(rotary), absorbed);
-      return true;
     }
-    rotary.inputs[0] = transpose->input(0);
-    rotary.attrs.set("layout", std::string("bshd"));
-    rotary.name = origin.name;
-    rotary.source_op = origin.source_op;
-    rotary.sources = origin.sources;
-    absorbed.push_back(rw.producer_id(x));
-    for (const NodeId n : absorbed) add_sources(rotary, rw.node(n));
-    rotary.outputs = {rw.add_value({}, DataType::undefined, std::nullopt)};
-    const ValueId y = rotary.outputs[0];
-    const std::optional<Equivalence> old = rw.value(origin.output()).equals;
-    rw.insert(std::move(rotary), id);
-    if (old && old->perm.empty() && !old->reshaped) {
-      rw.graph().value(y).equals = Equivalence{old->imported, swap, false};
-    }
-    Node back;
-    back.op = OpKind::transpose;
-    back.inputs = {y};
-    back.attrs.set("perm", swap);
-    rw.replace(id, std::move(back), absorbed);
     return true;
   }
   return false;
@@ -235,7 +245,12 @@ int fuse_rotary(Graph& graph, const PassOptions&) {
   Rewriter rw(graph);
   int found = 0;
   for (const NodeId id : rw.order()) {
-    if (!rw.node(id).removed && fuse(rw, id)) ++found;
+    if (rw.node(id).removed) continue;
+    if (rw.node(id).op == OpKind::rotary) {
+      found += rotate_before_transpose(rw, id, rw.node(id), {}) ? 1 : 0;
+    } else if (fuse(rw, id)) {
+      ++found;
+    }
   }
   for (const NodeId id : rw.order()) {
     if (!rw.node(id).removed && fuse_partial(rw, id)) ++found;

@@ -26,13 +26,13 @@ bool becomes_unary(Rewriter& rw, NodeId id, UnaryFn fn, ValueId x) {
 }
 
 // Whether all elements are this bool.
-std::optional<bool> uniform_bool(const Rewriter& rw, ValueId id) {
+std::optional<bool> uniform_bool(const Rewriter& rw, ValueId id, int depth = 8) {
   if (const auto c = scalar_constant(rw.graph(), id)) return *c != 0;
   const Node* node = rw.producer(id);
-  if (node == nullptr) return std::nullopt;
+  if (node == nullptr || depth == 0) return std::nullopt;
   if (node->op == OpKind::constant_of) return node->attrs.tensor("value").at_int(0) != 0;
   if (node->op == OpKind::broadcast || node->op == OpKind::reshape) {
-    return uniform_bool(rw, node->input(0));
+    return uniform_bool(rw, node->input(0), depth - 1);
   }
   return std::nullopt;
 }

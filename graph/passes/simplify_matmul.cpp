@@ -126,6 +126,47 @@ bool split_operands(Rewriter& rw, NodeId id) {
   return true;
 }
 
+// Whether additions and factors of the value's own shape lead to a product.
+bool leads_to_product(const Rewriter& rw, ValueId id, int depth) {
+  const Node* node = rw.producer(id);
+  if (node == nullptr || depth == 0 || !rw.single_use(id)) return false;
+  if (node->op == OpKind::matmul) return true;
+  if (node->op != OpKind::binary) return false;
+  for (const ValueId input : node->inputs) {
+    if (same_shape(rw.graph(), input, id) && leads_to_product(rw, input, depth - 1)) return true;
+  }
+  return false;
+}
+
+// reshape(a + b) that splits the leading axis of scores: the operands are split, so that the
+// reshape meets the product behind them.
+bool split_sum(Rewriter& rw, NodeId id) {
+  const Node& reshape = rw.node(id);
+  const ValueId sum = reshape.input(0);
+  const Node* node = rw.producer(sum, OpKind::binary);
+  const auto from = rw.value(sum).shape;
+  const auto to = rw.value(reshape.output()).shape;
+  if (node == nullptr || reshape.inputs.size() != 1 || !from || !to || from->size() != 3 ||
+      to->size() != 4 || !((*from)[1] == (*to)[2]) || !((*from)[2] == (*to)[3]) ||
+      !leads_to_product(rw, sum, 4)) {
+    return false;
+  }
+  for (const ValueId input : node->inputs) {
+    if (!same_shape(rw.graph(), input, sum) && !scalar_constant(rw.graph(), input)) return false;
+  }
+  const Node origin = *node;
+  const NodeId sum_id = rw.producer_id(sum);
+  Node moved = origin;
+  moved.outputs.clear();
+  for (ValueId& input : moved.inputs) {
+    if (!same_shape(rw.graph(), input, sum)) continue;
+    input = rw.insert(OpKind::reshape, {input},
+                      Attributes{{"shape", *to}, {"allow_zero", std::int64_t{1}}}, origin, id);
+  }
+  rw.replace(id, std::move(moved), {sum_id});
+  return true;
+}
+
 // reshape(x · s) becomes reshape(x) · s, next to the attention or product that takes the scalar in.
 bool move_scale(Rewriter& rw, NodeId id) {
   const Node& reshape = rw.node(id);
@@ -164,7 +205,7 @@ bool simplify_matmul(Rewriter& rw, NodeId id) {
     case OpKind::matmul:
       return move_product(rw, id);
     case OpKind::reshape:
-      return split_operands(rw, id) || move_scale(rw, id);
+      return split_operands(rw, id) || move_scale(rw, id) || split_sum(rw, id);
     case OpKind::unary:
       return move_unary(rw, id);
     case OpKind::binary:

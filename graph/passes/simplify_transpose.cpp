@@ -165,7 +165,8 @@ bool keeps_last(const Perm& perm) {
 }
 
 bool all_users_sink(Rewriter& rw, ValueId operand) {
-  if (rw.is_output(operand)) return false;
+  constexpr int many = 32;  // each of them would ask again
+  if (rw.is_output(operand) || rw.uses(operand) > many) return false;
   for (const NodeId user : rw.users(operand)) {
     if (!sinks(rw, rw.node(user), operand)) return false;
   }
