@@ -38,7 +38,7 @@ say "comparing paraphrase-MiniLM-L3-v2 on real sentences, on every backend"
 compare "$model" --per-step --html "$demo/report.html" --json "$demo/report.json"
 
 say "comparing the bundled models: encoder, decoders with KV caches, vision, CNN, recurrent"
-compare models/bert__dynamo20 models/llama_past__dynamo20 models/gpt2_past__script17 \
+compare --seconds 0.2 models/bert__dynamo20 models/llama_past__dynamo20 models/gpt2_past__script17 \
   models/t5_decoder__dynamo20 models/vit__dynamo20 models/mobilenet_s__dynamo20 \
   models/silero_vad_16k --html "$demo/bundled.html"
 
