@@ -28,7 +28,8 @@ inline KeyRange visible_keys(const AttentionArgs& a, std::int64_t batch, std::in
   if (a.causal) range.high = std::min(range.high, diagonal + 1);
   if (a.right_window >= 0) range.high = std::min(range.high, diagonal + a.right_window);
   if (a.window >= 0) range.low = std::max(range.low, diagonal - a.window + 1);
-  range.high = std::max(range.high, range.low);
+  range.high = std::max<std::int64_t>(range.high, 0);
+  range.low = std::min(range.low, range.high);
   return range;
 }
 
