@@ -1,11 +1,14 @@
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <string>
 
 #include <gtest/gtest.h>
 
 #include "backends/gpu/kernels/attention.h"
+#include "backends/gpu/kernels/attention_flash.h"
 #include "tests/gpu/attention_reference.h"
+#include "tests/gpu/half.h"
 #include "tests/gpu/kernel_fixture.h"
 #include "tests/gpu/numbers.h"
 
@@ -137,6 +140,183 @@ TEST_P(AttentionSoftmax, MatchesPlainLoops) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, AttentionSoftmax, testing::Values(8, 32, 256));
+
+// Index of a row of [batch, heads, rows, depth] or [batch, rows, heads, depth].
+std::size_t row_index(bool sequence_first, int b, int h, int i, int heads, int rows) {
+  return sequence_first ? (static_cast<std::size_t>(b) * rows + i) * heads + h
+                        : (static_cast<std::size_t>(b) * heads + h) * rows + i;
+}
+
+struct FlashCase {
+  AttentionCase c;
+  int layout = 0;
+  int shared_batch = 0;
+};
+
+template <class T>
+void check_flash(const FlashCase& f, int width, const std::string& type,
+                 const std::function<std::vector<T>(const std::vector<float>&)>& store,
+                 const std::function<double(T)>& load, double tolerance) {
+  const AttentionCase& c = f.c;
+  SCOPED_TRACE(testing::Message() << "width " << width << " layout " << f.layout << " queries "
+                                  << c.queries << " keys " << c.keys << " depth " << c.depth);
+  const int k_batches = (f.shared_batch & 2) != 0 ? 1 : c.batch;
+  const int v_batches = (f.shared_batch & 4) != 0 ? 1 : c.batch;
+  const auto q = store(normal(c.batch * c.heads * c.queries * c.depth, 1));
+  const auto k = store(normal(k_batches * c.kv_heads * c.keys * c.depth, 2));
+  const auto v = store(normal(v_batches * c.kv_heads * c.keys * c.v_depth, 3));
+  const std::size_t y_count = static_cast<std::size_t>(c.batch) * c.heads * c.queries * c.v_depth;
+  const std::vector<int> lengths = lengths_of(c);
+  const Mask mask(c);
+  const Buffer half_mask = upload(to_half(mask.values));
+  const Buffer q_buffer = upload(q);
+  const Buffer k_buffer = upload(k);
+  const Buffer v_buffer = upload(v);
+  const Buffer y_buffer = upload(std::vector<T>(y_count + 1, T(7)));
+  const Buffer length_buffer = upload(lengths);
+  kernels::AttentionFlashParams params;
+  params.q = q_buffer.ptr;
+  params.k = k_buffer.ptr;
+  params.v = v_buffer.ptr;
+  params.y = y_buffer.ptr;
+  if (c.mask_kind != 0) {
+    params.mask = c.mask_kind == 1 && type == "f16" ? half_mask.ptr : mask.buffer.ptr;
+  }
+  if (c.lengths) params.lengths = length_buffer.ptr;
+  params.heads = c.heads;
+  params.kv_heads = c.kv_heads;
+  params.queries = c.queries;
+  params.keys = c.keys;
+  params.depth = c.depth;
+  params.v_depth = c.v_depth;
+  params.layout = f.layout;
+  params.shared_batch = f.shared_batch;
+  params.mask_batch = mask.batch_stride;
+  params.mask_head = mask.head_stride;
+  params.mask_query = mask.query_stride;
+  params.mask_key = 1;
+  params.mask_kind = c.mask_kind;
+  params.causal = c.causal ? 1 : 0;
+  params.causal_offset = c.causal_offset;
+  params.window = c.window;
+  params.scale = c.scale;
+  params.cap = c.cap;
+  params.nan_to_zero = c.nan_to_zero ? 1 : 0;
+  const int tile = width == 256 ? 16 : 32;
+  launch("attention_flash" + std::to_string(width) + "_" + type,
+         {static_cast<std::uint32_t>((c.queries + tile - 1) / tile),
+          static_cast<std::uint32_t>(c.heads), static_cast<std::uint32_t>(c.batch)},
+         params);
+  const std::vector<T> y = download<T>(y_buffer, y_count + 1);
+  EXPECT_EQ(y.back(), T(7));
+  for (int b = 0; b < c.batch; ++b) {
+    for (int h = 0; h < c.heads; ++h) {
+      const int kv_head = h / (c.heads / c.kv_heads);
+      const int kb = k_batches == 1 ? 0 : b;
+      const int vb = v_batches == 1 ? 0 : b;
+      for (int i = 0; i < c.queries; ++i) {
+        const auto q_row = row_index((f.layout & 1) != 0, b, h, i, c.heads, c.queries) * c.depth;
+        std::vector<double> scores(c.keys);
+        for (int j = 0; j < c.keys; ++j) {
+          const auto k_row =
+              row_index((f.layout & 2) != 0, kb, kv_head, j, c.kv_heads, c.keys) * c.depth;
+          for (int d = 0; d < c.depth; ++d) scores[j] += load(q[q_row + d]) * load(k[k_row + d]);
+        }
+        const int at = mask.row(b, h, i);
+        std::vector<float> added(mask.values.begin() + at, mask.values.begin() + at + c.keys);
+        if (type == "f16") added = rounded_to_half(added);
+        const std::vector<double> p =
+            probabilities(c, scores, lengths[b], i, c.mask_kind == 1 ? added.data() : nullptr,
+                          c.mask_kind == 2 ? mask.flags.data() + at : nullptr);
+        const auto y_row = row_index((f.layout & 8) != 0, b, h, i, c.heads, c.queries) * c.v_depth;
+        for (int d = 0; d < c.v_depth; ++d) {
+          double exact = 0;
+          double magnitude = 0;
+          for (int j = 0; j < c.keys; ++j) {
+            const auto v_row =
+                row_index((f.layout & 4) != 0, vb, kv_head, j, c.kv_heads, c.keys) * c.v_depth;
+            exact += p[j] * load(v[v_row + d]);
+            magnitude += p[j] * std::abs(load(v[v_row + d]));
+          }
+          const double got = load(y[y_row + d]);
+          if (std::isnan(exact)) {
+            ASSERT_TRUE(std::isnan(got));
+          } else {
+            ASSERT_LE(std::abs(got - exact), tolerance * magnitude + 1e-7) << i << ", " << d;
+          }
+        }
+      }
+    }
+  }
+}
+
+std::vector<FlashCase> flash_cases() {
+  std::vector<FlashCase> cases;
+  for (AttentionCase c : kCases) {
+    c.depth = 24;
+    c.v_depth = 24;
+    c.kv_heads = c.heads;
+    cases.push_back({c});
+  }
+  for (int layout : {1, 2, 4, 8, 15}) {
+    cases.push_back({{.batch = 2,
+                      .heads = 4,
+                      .kv_heads = 2,
+                      .queries = 37,
+                      .keys = 45,
+                      .depth = 17,
+                      .v_depth = 33,
+                      .causal = true,
+                      .causal_offset = 8,
+                      .scale = 0.25f},
+                     layout});
+  }
+  cases.push_back({{.batch = 2,
+                    .heads = 2,
+                    .kv_heads = 1,
+                    .queries = 5,
+                    .keys = 9,
+                    .depth = 64,
+                    .v_depth = 64,
+                    .scale = 0.125f},
+                   0,
+                   6});
+  return cases;
+}
+
+class AttentionFlash : public testing::TestWithParam<int> {};
+
+TEST_P(AttentionFlash, MatchesPlainLoops) {
+  std::vector<FlashCase> cases = flash_cases();
+  if (GetParam() > 64) {
+    cases.push_back({{.heads = 2,
+                      .kv_heads = 2,
+                      .queries = 40,
+                      .keys = 50,
+                      .depth = GetParam(),
+                      .v_depth = GetParam() - 5,
+                      .causal = true,
+                      .scale = 0.08f}});
+  }
+  for (const FlashCase& f : cases) {
+    check_flash<float>(
+        f, GetParam(), "f32", [](const std::vector<float>& x) { return x; },
+        [](float x) { return double{x}; }, 1e-5);
+    if (HasFailure()) return;
+  }
+}
+
+TEST_P(AttentionFlash, MatchesPlainLoopsInF16) {
+  if (!runs_here("attention_flash64_f16")) GTEST_SKIP() << "the device has no 16-bit floats";
+  for (const FlashCase& f : flash_cases()) {
+    check_flash<std::uint16_t>(
+        f, GetParam(), "f16", [](const std::vector<float>& x) { return to_half(x); },
+        [](std::uint16_t x) { return double{half_value(x)}; }, 1e-3);
+    if (HasFailure()) return;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, AttentionFlash, testing::Values(64, 128, 256));
 
 }  // namespace
 }  // namespace concord::gpu
