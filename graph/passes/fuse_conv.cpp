@@ -121,42 +121,45 @@ class Fuser {
     return true;
   }
 
-  void scale_elements(Tensor& to, std::int64_t begin, std::int64_t count, double factor) const {
-    if (weights_.dtype() == DataType::f32) {
-      const auto from = weights_.as<float>();
-      const auto out = to.as_mutable<float>();
-      for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(begin + count);
-           ++i) {
-        out[i] = static_cast<float>(static_cast<double>(from[i]) * factor);
+  // Weights times their channels' scales, which `channel(row, column)` numbers.
+  template <typename Channel>
+  Tensor scaled_weights(Channel channel) const {
+    Tensor result(weights_.dtype(), weights_.shape());
+    const std::int64_t rows = weights_.shape()[0];
+    const std::int64_t columns = weights_.shape()[1];
+    const std::int64_t area = rows * columns == 0 ? 0 : weights_.count() / (rows * columns);
+    const bool f32 = weights_.dtype() == DataType::f32;
+    const std::span<const float> from = f32 ? weights_.as<float>() : std::span<const float>();
+    const std::span<float> to = f32 ? result.as_mutable<float>() : std::span<float>();
+    std::int64_t i = 0;
+    for (std::int64_t row = 0; row < rows; ++row) {
+      for (std::int64_t column = 0; column < columns; ++column) {
+        const double factor = scale_[static_cast<std::size_t>(channel(row, column))];
+        for (const std::int64_t end = i + area; i < end; ++i) {
+          if (f32) {
+            const auto at = static_cast<std::size_t>(i);
+            to[at] = static_cast<float>(static_cast<double>(from[at]) * factor);
+          } else {
+            store(result, i, weights_.at_double(i) * factor);
+          }
+        }
       }
-      return;
     }
-    for (std::int64_t i = begin; i < begin + count; ++i) {
-      store(to, i, weights_.at_double(i) * factor);
-    }
+    return result;
   }
 
   void write_constants() {
     const DataType type = weights_.dtype();
     const std::string name = rw_.value(node_.inputs[1]).name;
     if (scaled_) {
-      Tensor scaled(type, weights_.shape());
       // conv: [M, C/g, k…], one scale per M; conv_transpose: [C, M/g, k…], channel g·(M/g) + m.
-      const std::int64_t rows = weights_.shape()[0];
-      const std::int64_t per_row = rows == 0 ? 0 : weights_.count() / rows;
+      const std::int64_t per_group = weights_.shape()[0] / node_.attrs.integer("group");
       const std::int64_t columns = weights_.shape()[1];
-      const std::int64_t area = columns == 0 ? 0 : per_row / columns;
-      const std::int64_t group = node_.attrs.integer("group");
-      std::int64_t i = 0;
-      for (std::int64_t row = 0; row < rows; ++row) {
-        for (std::int64_t column = 0; column < columns; ++column) {
-          const std::int64_t channel =
-              node_.op == OpKind::conv ? row : row / (rows / group) * columns + column;
-          scale_elements(scaled, i, area, scale_[static_cast<std::size_t>(channel)]);
-          i += area;
-        }
-      }
-      node_.inputs[1] = rw_.add_constant(name, std::move(scaled));
+      const bool transposed = node_.op == OpKind::conv_transpose;
+      node_.inputs[1] =
+          rw_.add_constant(name, scaled_weights([&](std::int64_t row, std::int64_t column) {
+                             return transposed ? row / per_group * columns + column : row;
+                           }));
     }
     if (has_bias_ && !fixed_) {
       Tensor bias(type, {channels_});
