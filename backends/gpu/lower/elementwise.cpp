@@ -9,6 +9,11 @@ namespace {
 using graph::ElementwiseInstr;
 using graph::ElementwiseProgram;
 
+// Halves are stored, not computed with: a chain rounds once, at its end.
+DataType computed_type(DataType storage) {
+  return storage == DataType::f16 ? DataType::f32 : storage;
+}
+
 // The types of all registers: operands, then results.
 std::vector<DataType> register_types(const ElementwiseProgram& program,
                                      std::vector<DataType> types) {
@@ -32,7 +37,9 @@ std::vector<DataType> register_types(const ElementwiseProgram& program,
 std::optional<std::string> why(const Query& query) {
   const ElementwiseProgram program = graph::load_elementwise(query.node.attrs);
   std::vector<DataType> types;
-  for (std::size_t i = 0; i < query.node.inputs.size(); ++i) types.push_back(query.in(i));
+  for (std::size_t i = 0; i < query.node.inputs.size(); ++i) {
+    types.push_back(computed_type(query.in(i)));
+  }
   types = register_types(program, types);
   for (const ElementwiseInstr& instr : program.code) {
     const DataType type = types[static_cast<std::size_t>(instr.a)];
@@ -56,7 +63,8 @@ void lower(NodeLowering& node) {
   const ElementwiseProgram program = graph::load_elementwise(node.attrs());
   std::vector<Operand> registers;
   for (std::size_t i = 0; i < static_cast<std::size_t>(program.inputs); ++i) {
-    registers.push_back(node.in(i));
+    const Operand x = node.in(i);
+    registers.push_back(emit_cast(node, x, computed_type(x.dtype)));
   }
   for (std::size_t i = 0; i < program.code.size(); ++i) {
     const ElementwiseInstr& instr = program.code[i];
@@ -71,7 +79,8 @@ void lower(NodeLowering& node) {
     const DataType type = three ? reg(instr.b).dtype
                           : two ? result_type(instr.binary, a.dtype)
                                 : result_type(instr.unary, a.dtype);
-    const bool whole = last && element_count(shape) == element_count(node.out_shape());
+    const bool whole =
+        last && element_count(shape) == element_count(node.out_shape()) && type == node.out_type();
     const Operand y = whole ? NodeLowering::view(node.out(), shape) : node.temporary(type, shape);
     if (three) {
       emit_select(node, a, reg(instr.b), reg(instr.c), y);
@@ -83,7 +92,7 @@ void lower(NodeLowering& node) {
       emit_unary(node, instr.unary, static_cast<float>(instr.alpha), static_cast<float>(instr.beta),
                  a, y);
     }
-    if (last && !whole) emit_broadcast(node, y, node.out());
+    if (last && !whole) emit_broadcast(node, emit_cast(node, y, node.out_type()), node.out());
     registers.push_back(y);
     node.add_flops(static_cast<double>(y.count()));
   }
