@@ -44,6 +44,32 @@ std::string fallback_table(const std::vector<Fallback>& fallbacks) {
 
 }  // namespace
 
+void check_inputs(const Graph& graph, std::span<const Tensor> inputs) {
+  if (inputs.size() != graph.inputs.size()) {
+    throw Error(ErrorKind::usage,
+                std::to_string(inputs.size()) + " inputs given, the model has " +
+                    std::to_string(graph.inputs.size()),
+                wanted(graph));
+  }
+  Bindings bindings;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    const graph::Value& value = graph.value(graph.inputs[i]);
+    if (!inputs[i].defined()) {
+      throw Error(ErrorKind::usage, "input '" + value.name + "' is missing", wanted(graph));
+    }
+    if (inputs[i].dtype() != value.dtype) {
+      throw Error(ErrorKind::usage,
+                  "input '" + value.name + "' is " + std::string(to_string(inputs[i].dtype())) +
+                      ", the model wants " + std::string(to_string(value.dtype)),
+                  wanted(graph));
+    }
+    if (!value.shape) continue;
+    if (const auto problem = bind_shape(*value.shape, inputs[i].shape(), bindings)) {
+      throw Error(ErrorKind::usage, "input '" + value.name + "' " + *problem, wanted(graph));
+    }
+  }
+}
+
 std::shared_ptr<const Graph> optimise_for(std::shared_ptr<const Graph> imported,
                                           const BackendSpec& spec,
                                           const std::set<std::string>& disabled_passes) {
@@ -68,7 +94,6 @@ struct Session::State {
 
   Compiled compile(std::shared_ptr<const Graph> imported) const;
   const Executor& executor(std::span<const Tensor> inputs);
-  void check(std::span<const Tensor> inputs) const;
   void report();
 };
 
@@ -103,33 +128,6 @@ const Executor& Session::State::executor(std::span<const Tensor> inputs) {
     it = by_rank.emplace(std::move(ranks), compile(std::move(ranked))).first;
   }
   return *it->second.executor;
-}
-
-void Session::State::check(std::span<const Tensor> inputs) const {
-  const Graph& graph = *model.imported;
-  if (inputs.size() != graph.inputs.size()) {
-    throw Error(ErrorKind::usage,
-                std::to_string(inputs.size()) + " inputs given, the model has " +
-                    std::to_string(graph.inputs.size()),
-                wanted(graph));
-  }
-  Bindings bindings;
-  for (std::size_t i = 0; i < inputs.size(); ++i) {
-    const graph::Value& value = graph.value(graph.inputs[i]);
-    if (!inputs[i].defined()) {
-      throw Error(ErrorKind::usage, "input '" + value.name + "' is missing", wanted(graph));
-    }
-    if (inputs[i].dtype() != value.dtype) {
-      throw Error(ErrorKind::usage,
-                  "input '" + value.name + "' is " + std::string(to_string(inputs[i].dtype())) +
-                      ", the model wants " + std::string(to_string(value.dtype)),
-                  wanted(graph));
-    }
-    if (!value.shape) continue;
-    if (const auto problem = bind_shape(*value.shape, inputs[i].shape(), bindings)) {
-      throw Error(ErrorKind::usage, "input '" + value.name + "' " + *problem, wanted(graph));
-    }
-  }
 }
 
 void Session::State::report() {
@@ -204,7 +202,7 @@ std::vector<Tensor> Session::run(const std::map<std::string, Tensor>& inputs,
 }
 
 std::vector<Tensor> Session::run(std::span<const Tensor> inputs, const RunOptions& options) {
-  state_->check(inputs);
+  check_inputs(*state_->model.imported, inputs);
   return state_->executor(inputs).run(inputs, {}, options);
 }
 

@@ -45,6 +45,9 @@ struct RunOptions {
   std::vector<std::pair<int, int>> path;      // of the body that runs, see SessionStep
 };
 
+// Checks number, types and shapes of a model's inputs; Error(usage) tells what the model wants.
+void check_inputs(const graph::Graph& graph, std::span<const Tensor> inputs);
+
 // The optimised copy that a session on this spec makes: the imported graph itself for an
 // interpreter
 // (`spec.backend` "reference").

@@ -139,7 +139,7 @@ TEST(Bench, JsonHasTheContractsFields) {
 
 TEST(Conformance, BundledModelsPassOnTheOracle) {
   const Outcome outcome =
-      concord({"conformance", bundled("bert__dynamo20"), "--backend", "reference", "--json", "-"});
+      concord({"conformance", bundled("gru__script17"), "--backend", "reference", "--json", "-"});
   ASSERT_EQ(outcome.exit, 0) << outcome.out << outcome.err;
   const json report = json::parse(outcome.out);
   EXPECT_EQ(report.at("total"), 1);
@@ -148,9 +148,9 @@ TEST(Conformance, BundledModelsPassOnTheOracle) {
 
 TEST(Conformance, AStaleGapFails) {
   const TemporaryFolder folder;
-  const std::string gaps = folder.write("gaps.txt", "bert__dynamo20 it is said to fail\n");
+  const std::string gaps = folder.write("gaps.txt", "gru__script17 it is said to fail\n");
   const Outcome outcome =
-      concord({"conformance", bundled("bert__dynamo20"), "--backend", "reference", "--gaps", gaps});
+      concord({"conformance", bundled("gru__script17"), "--backend", "reference", "--gaps", gaps});
   EXPECT_EQ(outcome.exit, 1) << outcome.out;
   EXPECT_NE(outcome.out.find("passes now"), std::string::npos) << outcome.out;
 }

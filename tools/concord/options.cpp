@@ -4,6 +4,7 @@
 #include <iostream>
 
 #include "backends/registry.h"
+#include "backends/session.h"
 #include "graph/error.h"
 #include "importer/tensor_io.h"
 #include "parity/inputs.h"
@@ -54,13 +55,11 @@ std::vector<Tensor> in_order(const graph::Graph& graph, const std::map<std::stri
 }
 
 Bindings bindings_of(const graph::Graph& graph, const std::vector<Tensor>& inputs) {
+  check_inputs(graph, inputs);
   Bindings dims;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const graph::Value& value = graph.value(graph.inputs[i]);
-    if (!value.shape) continue;
-    if (const auto problem = bind_shape(*value.shape, inputs[i].shape(), dims)) {
-      throw Error(ErrorKind::usage, "input '" + value.name + "' " + *problem);
-    }
+    if (value.shape) static_cast<void>(bind_shape(*value.shape, inputs[i].shape(), dims));
   }
   return dims;
 }
