@@ -1,0 +1,53 @@
+#include "backends/spec.h"
+
+#include <gtest/gtest.h>
+
+#include "graph/error.h"
+
+namespace concord {
+namespace {
+
+TEST(Spec, NameAlone) {
+  const BackendSpec spec = parse_spec("vulkan");
+  EXPECT_EQ(spec.backend, "vulkan");
+  EXPECT_EQ(spec.device, "");
+  EXPECT_TRUE(spec.fusion);
+}
+
+TEST(Spec, EveryKey) {
+  const BackendSpec spec = parse_spec(
+      "cpu:device=1,threads=3,precision=bf16,fusion=off,isa=avx2,matmul=portable,replay=off");
+  EXPECT_EQ(spec.device, "1");
+  EXPECT_EQ(spec.options.threads, 3);
+  EXPECT_EQ(spec.options.precision, Precision::bf16);
+  EXPECT_FALSE(spec.fusion);
+  EXPECT_EQ(spec.options.isa, "avx2");
+  EXPECT_FALSE(spec.options.matmul_library);
+  EXPECT_FALSE(spec.options.replay);
+}
+
+TEST(Spec, ListGivesKeysToTheSpecBefore) {
+  const std::vector<BackendSpec> specs =
+      parse_specs("cpu,threads=1,precision=bf16,vulkan:device=a b,cpu");
+  ASSERT_EQ(specs.size(), 3u);
+  EXPECT_EQ(specs[0].text, "cpu:threads=1,precision=bf16");
+  EXPECT_EQ(specs[1].device, "a b");
+  EXPECT_EQ(specs[2].text, "cpu");
+}
+
+TEST(Spec, RefusesWhatItDoesNotKnow) {
+  for (const char* text :
+       {"", ":threads=1", "cpu:", "cpu:threads", "cpu:threads=0", "cpu:threads=x",
+        "cpu:precision=f8", "cpu:fusion=yes", "cpu:isa=sse", "cpu:speed=high", "cpu:threads="}) {
+    try {
+      parse_spec(text);
+      ADD_FAILURE() << "'" << text << "' was taken";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::usage) << text;
+      EXPECT_FALSE(error.hint().empty()) << text;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace concord
