@@ -153,6 +153,11 @@ TEST_P(Matmul, LongSumsAreCutIntoParts) {
   }
 }
 
+TEST_P(Matmul, LargeWeightsAreWrittenPastTheCaches) {
+  check({.m = 3, .n = 700, .k = 401}, 2);
+  check({.m = 3, .n = 704, .k = 401, .transposed = true}, 2);
+}
+
 TEST_P(Matmul, ManyRowsAreCutIntoChunks) {
   check({.m = 400, .n = 65, .k = 800});
   check({.m = 401, .n = 20, .k = 770, .storage = Element::bf16, .residual = true});

@@ -6,6 +6,7 @@
 
 #include "backends/cpu/kernels/attention_internal.h"
 #include "backends/cpu/kernels/cast_internal.h"
+#include "backends/cpu/kernels/copy_internal.h"
 #include "backends/cpu/kernels/matmul_internal.h"
 #include "backends/cpu/kernels/memory.h"
 #include "backends/cpu/kernels/parallel.h"
@@ -62,8 +63,7 @@ class AttentionChunk {
     const std::int64_t score_rows = std::max<std::int64_t>(kMaxRows, std::min(rows_, kStreamRows));
     const std::int64_t floats = query_floats + key_floats + tile_keys_ * value_width_ +
                                 score_rows * tile_keys_ + rows_ * value_width_ + tile_keys_ +
-                                2 * rows_ + args_.head_dim * kStreamRows + kMaxRows * kStreamRows +
-                                9 * 16;
+                                2 * rows_ + (args_.head_dim + tile_keys_) * kStreamRows + 9 * 16;
     scratch_ = reinterpret_cast<float*>(thread_scratch(static_cast<std::size_t>(floats) * 4, 0));
     query_copy_ = take(query_floats);
     key_copy_ = take(key_floats);
@@ -73,7 +73,7 @@ class AttentionChunk {
     mask_row_ = take(tile_keys_);
     states_ = reinterpret_cast<RowState*>(take(2 * rows_));
     query_columns_ = take(args_.head_dim * kStreamRows);
-    key_scores_ = take(kMaxRows * kStreamRows);
+    key_scores_ = take(tile_keys_ * kStreamRows);
   }
 
   void run() {
@@ -109,7 +109,7 @@ class AttentionChunk {
   float* mask_row_;       // [tile_keys]
   RowState* states_;      // [rows]
   float* query_columns_;  // [head_dim][kStreamRows]
-  float* key_scores_;     // [kMaxRows][kStreamRows]
+  float* key_scores_;     // [tile_keys][rows]
 
   float* take(std::int64_t count) {
     float* part = scratch_;
@@ -288,34 +288,31 @@ class AttentionChunk {
   // Scores with keys as the rows of the product and queries, transposed, as its columns.
   void score_by_keys(const Rows& keys, KeyRange all) {
     const std::int64_t width = round_up(rows_, kMatLanes);
-    for (std::int64_t row = 0; row < rows_; ++row) {
-      const float* query = query_rows(row).data;
-      for (std::int64_t i = 0; i < args_.head_dim; ++i) query_columns_[i * width + row] = query[i];
-    }
-    for (std::int64_t row = rows_; row < width; ++row) {
-      for (std::int64_t i = 0; i < args_.head_dim; ++i) query_columns_[i * width + row] = 0.0f;
+    if (width != rows_) std::fill_n(query_columns_, args_.head_dim * width, 0.0f);
+    for (std::int64_t row = 0; row < rows_; row += queries_) {
+      const Rows queries = query_rows(row);
+      transpose_words(reinterpret_cast<const std::uint32_t*>(queries.data), queries.stride,
+                      queries_, args_.head_dim,
+                      reinterpret_cast<std::uint32_t*>(query_columns_ + row), width);
     }
     MicroArgs micro{};
     micro.steps = args_.head_dim;
     micro.lda = keys.stride * 4;
     micro.b_step = width * 4;
-    micro.sums = key_scores_;
-    micro.ld_sums = kStreamRows;
+    micro.ld_sums = width;
     for (std::int64_t j = all.low; j < all.high; j += kMaxRows) {
       const int height = static_cast<int>(std::min<std::int64_t>(kMaxRows, all.high - j));
       micro.a = reinterpret_cast<const std::byte*>(keys.data + j * keys.stride);
       for (std::int64_t n = 0; n < width; n += kPanel) {
         const int vectors = vectors_of(std::min<std::int64_t>(kPanel, width - n));
         micro.b = reinterpret_cast<const std::byte*>(query_columns_ + n);
-        micro.sums = key_scores_ + n;
+        micro.sums = key_scores_ + j * width + n;
         micro_kernel<StepF32>(height, vectors)(micro);
       }
-      for (std::int64_t row = 0; row < rows_; ++row) {
-        for (int i = 0; i < height; ++i) {
-          scores_[row * tile_keys_ + j + i] = key_scores_[i * kStreamRows + row];
-        }
-      }
     }
+    transpose_words(reinterpret_cast<const std::uint32_t*>(key_scores_ + all.low * width), width,
+                    all.high - all.low, rows_, reinterpret_cast<std::uint32_t*>(scores_ + all.low),
+                    tile_keys_);
   }
 
   static HWY_INLINE float dot(const float* key, const float* query, std::int64_t depth) {

@@ -14,6 +14,8 @@ namespace {
 // The tile of f32 between source and storage, small enough for L1 with the widest panel.
 constexpr std::int64_t kTileRows = 32;
 constexpr int kWidest = 64;
+// Weights this large are not in cache any more when they are used first.
+constexpr std::int64_t kStreamBytes = 1 << 20;
 
 // tile[r][c] = matrix[k0 + r][n0 + c] for r < rows, c < columns, 0 in the columns up to width.
 void load_tile(const MatrixView& m, std::int64_t k0, std::int64_t rows, std::int64_t n0,
@@ -110,6 +112,9 @@ PackedWeights PackedWeights::pack(std::span<const MatrixView> matrices, Element 
 
   // Groups of panels by blocks of rows: source rows are read in runs of whole pages.
   constexpr std::int64_t kGroup = 8;
+  const bool past_caches = matrices.size() == 1 && storage == Element::f32 &&
+                           matrices[0].type == Element::f32 && matrices[0].col_stride == 1 &&
+                           panels * bytes >= kStreamBytes;
   const std::int64_t groups = (panels + kGroup - 1) / kGroup;
   const std::int64_t depth = (k + kTileRows - 1) / kTileRows;
   const std::int64_t grain = std::max<std::int64_t>(1, 65536 / (kTileRows * width * kGroup));
@@ -118,6 +123,14 @@ PackedWeights PackedWeights::pack(std::span<const MatrixView> matrices, Element 
       const std::int64_t k0 = item % depth * kTileRows;
       const std::int64_t rows = std::min(kTileRows, k - k0);
       const std::int64_t first = item / depth * kGroup;
+      const std::int64_t count = std::min(kGroup, panels - first);
+      if (past_caches && (first + count) * width <= packed.n_) {
+        stream_panels(static_cast<const float*>(matrices[0].data) + k0 * matrices[0].row_stride +
+                          first * width,
+                      matrices[0].row_stride, rows, count, width,
+                      reinterpret_cast<float*>(out + first * bytes + k0 * row_bytes), bytes / 4);
+        continue;
+      }
       for (std::int64_t panel = first; panel < std::min(panels, first + kGroup); ++panel) {
         std::byte* target = out + panel * bytes + k0 * row_bytes;
         std::int64_t n0 = panel * width;
