@@ -84,7 +84,7 @@ INSTANTIATE_TEST_SUITE_P(All, Concurrency,
                          testing::Combine(testing::Values("cpu", "vulkan"),
                                           testing::Values("bert__dynamo20",
                                                           "llama_past__dynamo20")),
-                         [](const auto& info) {
+                         [](const auto& param) {
                            return std::string(std::get<0>(info.param)) + "_" +
                                   std::get<1>(info.param);
                          });
