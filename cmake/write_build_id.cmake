@@ -1,5 +1,6 @@
 # Run by CMake in script mode: writes OUTPUT (backends/build_id.h) from TEXT and the contents of the
 # headers that HEADER_LIST names.
+cmake_minimum_required(VERSION 3.25)
 file(READ "${HEADER_LIST}" headers)
 list(SORT headers)
 set(all "${TEXT}")

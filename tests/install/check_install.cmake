@@ -1,4 +1,5 @@
 # Script: see CMakeLists.txt beside it. Any failing step ends it with an error.
+cmake_minimum_required(VERSION 3.25)
 set(prefix "${SCRATCH}/first")
 set(moved "${SCRATCH}/moved")
 file(REMOVE_RECURSE "${SCRATCH}")
