@@ -16,7 +16,10 @@ class OraclePlan final : public Plan {
       StepInfo step;
       step.node = id;
       step.kernel = "float64 " + std::string(to_string(graph_->node(id).op));
-      step.precision = {DataType::f64, DataType::f64, DataType::f64, false};
+      const graph::ValueId output = graph_->node(id).output();
+      const DataType declared = output.valid() ? graph_->value(output).dtype : DataType::undefined;
+      step.precision = {DataType::f64, DataType::f64, is_float(declared) ? declared : DataType::f64,
+                        false};
       steps_.push_back(std::move(step));
     }
   }
