@@ -14,10 +14,12 @@
 #include "backends/gpu/kernels/matmul.h"
 #include "backends/gpu/kernels/norm.h"
 #include "backends/gpu/kernels/reduce.h"
+#include "backends/gpu/kernels/resample.h"
 #include "backends/gpu/kernels/rotary.h"
 #include "backends/gpu/kernels/scan.h"
 #include "backends/gpu/kernels/softmax.h"
 #include "backends/gpu/kernels/unary.h"
+#include "backends/gpu/kernels/window.h"
 #include "tests/gpu/half.h"
 #include "tests/gpu/kernel_fixture.h"
 #include "tests/gpu/numbers.h"
@@ -269,6 +271,48 @@ TEST_F(F16, MatrixProducts) {
       launch(typed(name, half), {9, m, 1}, params);
     });
   }
+}
+
+TEST_F(F16, WindowsAndResampling) {
+  const Both x = both(normal(2 * 6 * 9 * 8, 1));
+  const Both w = both(normal(6 * 3 * 3 * 2, 2));
+  const Both bias = both(normal(6, 3));
+  const Both y = empty_both(2 * 6 * 9 * 8);
+  for (const std::string& name : families_of<kernels::WindowParams>("conv_")) {
+    SCOPED_TRACE(name);
+    const int n = 2 * 6 * 4 * 4;
+    compare_types(y, n, [&](bool half) {
+      launch<kernels::WindowParams>(typed(name, half), flat_groups(n),
+                                    {x.of(half), w.of(half), bias.of(half),
+                                     y.of(half), n,          3,
+                                     3,          2,          9,
+                                     8,          4,          4,
+                                     3,          2,          2,
+                                     2,          1,          1,
+                                     1,          0});
+    });
+  }
+  for (const std::string& name : families_of<kernels::PoolMaxParams>("pool_")) {
+    SCOPED_TRACE(name);
+    const int n = 12 * 4 * 4;
+    compare_types(y, n, [&](bool half) {
+      launch<kernels::PoolMaxParams>(
+          typed(name, half), flat_groups(n),
+          {x.of(half), y.of(half), {}, n, 9, 8, 4, 4, 3, 2, 2, 2, 1, 1, 1, 0, 0, 0, 1, 0, 2.0f});
+    });
+  }
+  const Buffer indices = upload(integers(5 * 2, 0, 8, 4));
+  const Buffer weights = upload(normal(5 * 2, 5));
+  compare_types(y, 12 * 5 * 8, [&](bool half) {
+    launch<kernels::ResampleParams>(
+        typed("resample", half), flat_groups(12 * 5 * 8),
+        {x.of(half), indices.ptr, weights.ptr, y.of(half), 12 * 5 * 8, 9, 5, 8, 2, 0.0f});
+  });
+  compare_types(y, 12 * 72, [&](bool half) {
+    launch<kernels::ResampleLrnParams>(
+        typed("resample_lrn", half), flat_groups(12 * 72),
+        {x.of(half), y.of(half), 12 * 72, 6, 72, 3, 0.1f, 1.0f, 0.75f});
+  });
 }
 
 }  // namespace
