@@ -88,19 +88,20 @@ void Planner::finish_unit() {
   PlanData::Step& step = data_.steps.back();
   step.end_action = static_cast<std::int32_t>(data_.actions.size());
   const auto index = static_cast<std::int32_t>(data_.steps.size() - 1);
-  bool idle = step.first_action == step.end_action;
+  const bool idle = step.first_action == step.end_action;
+  const bool count_bytes = !idle && info_.bytes == 0;
   for (int output : unit_->outputs) {
     if (output < 0) continue;
     const ValueInfo& info = layout_.values[static_cast<std::size_t>(output)];
     const ValueState& state = values_[static_cast<std::size_t>(output)];
-    if (!idle) info_.bytes += static_cast<double>(state.view.bytes());
+    if (count_bytes) info_.bytes += static_cast<double>(state.view.bytes());
     touch(state.view.at.area);
     if (info.id.valid()) data_.taps.push_back({index, info.id, state.view});
   }
   for (int input : unit_->inputs) {
     if (input < 0) continue;
     ValueState& state = values_[static_cast<std::size_t>(input)];
-    if (!idle) info_.bytes += static_cast<double>(state.view.bytes());
+    if (count_bytes) info_.bytes += static_cast<double>(state.view.bytes());
     --state.uses_left;
     --areas_[state.view.at.area].pending;
   }

@@ -63,6 +63,8 @@ class Planner {
   // --- what the step does
   void kernel(std::string_view name) { info_.kernel = name; }
   void flops(double count) { info_.flops = count; }
+  // Bytes read and written, where that is not every operand once.
+  void bytes(double count) { info_.bytes = count; }
   void precision(const StepPrecision& precision) { info_.precision = precision; }
   template <typename Run>
   void emit(Run run) {

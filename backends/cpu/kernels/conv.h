@@ -33,6 +33,8 @@ class PackedFilter {
   static PackedFilter pack(const ConvExtents& extents, const float* weights, Element storage);
 
   bool channels_last() const { return channels_last_; }
+  // f32, f16 or bf16, as PackedWeights has it; depthwise weights are always f32.
+  Element storage() const { return groups_.empty() ? Element::f32 : groups_[0].storage(); }
   std::int64_t bytes() const;
 
  private:

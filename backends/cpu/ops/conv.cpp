@@ -64,6 +64,8 @@ void plan(Planner& p, const Form& form) {
   const Ref weights = form.filter ? Ref{} : p.in_f32(1);
   const Ref bias = p.in_f32(2);
   const ImageResult y = start_channels_last(p);
+  const bool bf16 = form.filter && form.filter->storage() == Element::bf16;
+  p.precision({bf16 ? DataType::bf16 : DataType::f32, DataType::f32, p.out_dtype(), false});
   const double flops = 2.0 * static_cast<double>(p.out_shape().count()) *
                        static_cast<double>(w_shape.product(1, w_shape.rank()));
   p.emit(args.extents.depthwise() ? "conv depthwise" : "conv patches", flops,

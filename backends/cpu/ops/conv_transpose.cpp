@@ -65,6 +65,8 @@ void plan(Planner& p, const Form& form) {
   const Ref weights = form.weights ? Ref{} : p.in_f32(1);
   const Ref bias = p.in_f32(2);
   const ImageResult y = start_channels_last(p);
+  const bool bf16 = form.weights && (*form.weights)[0].storage() == Element::bf16;
+  p.precision({bf16 ? DataType::bf16 : DataType::f32, DataType::f32, p.out_dtype(), false});
   const double flops =
       2.0 * static_cast<double>(pixels * e.in_channels) * static_cast<double>(e.taps() * columns);
   p.emit("conv_transpose", flops, [=, packed = form.weights, x = x.at, y = y.at](const Frame& f) {

@@ -23,6 +23,9 @@ PlanFn prepare(Compiler& c) {
     const std::int64_t inner = shape.product(axis + 1, shape.rank());
     const std::size_t size = element_bytes(p.out_dtype());
     const Ref y = p.out();
+    // Of the data only what is gathered is read.
+    p.bytes(static_cast<double>(2 * p.out_shape().count()) * static_cast<double>(size) +
+            static_cast<double>(p.view(1).bytes()));
     p.emit("gather", 0, [=, extent = shape[axis]](const Frame& f) {
       Indices now = indices;
       now.data = f.at(at);

@@ -13,6 +13,9 @@ PlanFn prepare(Compiler& c) {
     const Indices indices{nullptr, element(p.dtype(1)), index_shape.count()};
     const std::size_t size = element_bytes(p.out_dtype());
     const Ref y = p.out();
+    // Of the data only what is gathered is read.
+    p.bytes(static_cast<double>(2 * p.out_shape().count()) * static_cast<double>(size) +
+            static_cast<double>(p.view(1).bytes()));
     p.emit("gather_elements", 0, [=](const Frame& f) {
       Indices now = indices;
       now.data = f.at(at);

@@ -124,6 +124,12 @@ MatrixView kernel_view(const View& view, bool trans) {
   return m;
 }
 
+// What the products are made of: the weights' storage where it is less than the model's type.
+DataType operand_type(DataType model, Element storage) {
+  if (storage == Element::bf16) return DataType::bf16;
+  return storage == Element::f16 && model == DataType::f32 ? DataType::f16 : DataType::f32;
+}
+
 }  // namespace
 
 void plan_packed_product(Planner& p, const ProductForm& form,
@@ -162,8 +168,7 @@ void plan_packed_product(Planner& p, const ProductForm& form,
   const bool bf16 = p.out_dtype() == DataType::bf16 && epilogue.all;
   const Ref c = bf16 ? p.out() : p.out_f32(0, over);
   args.c_type = bf16 ? Element::bf16 : Element::f32;
-  p.precision({weights->storage() == Element::bf16 ? DataType::bf16 : DataType::f32, DataType::f32,
-               p.out_dtype(), false});
+  p.precision({operand_type(p.dtype(0), weights->storage()), DataType::f32, p.out_dtype(), false});
   p.emit("matmul packed", 2.0 * static_cast<double>(args.rows) * static_cast<double>(n * k),
          [args, weights = weights.get(), a = a.at, c, bias = epilogue.bias,
           residual = epilogue.residual](const Frame& f) {
