@@ -59,11 +59,36 @@ std::optional<std::string> CpuBackend::why_unsupported(const graph::Graph& graph
   return lowering(node.op).why_unsupported(graph, node);
 }
 
+namespace {
+
+// Whether some node computes on quantised numbers.
+bool is_quantised_model(const graph::Graph& graph) {
+  for (graph::NodeId id : graph.order()) {
+    switch (graph.node(id).op) {
+      case graph::OpKind::dequantize:
+      case graph::OpKind::dynamic_quantize:
+      case graph::OpKind::matmul_integer:
+      case graph::OpKind::matmul_nbits:
+      case graph::OpKind::quantize:
+        return true;
+      default:
+        break;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
 std::unique_ptr<Program> CpuBackend::compile(std::shared_ptr<const graph::Graph> graph,
                                              const CompileOptions& options) {
   if (options.precision == Precision::tf32) {
     throw Error(ErrorKind::unsupported, "the cpu backend has no tf32 precision",
                 "Choose f32 or bf16.");
+  }
+  if (options.precision == Precision::int8 && !is_quantised_model(*graph)) {
+    throw Error(ErrorKind::unsupported, "precision=int8 on a model of floats",
+                "Quantise the model first; int8 models run as they are.");
   }
   return std::make_unique<CpuProgram>(std::move(graph), options);
 }

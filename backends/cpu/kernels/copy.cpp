@@ -32,8 +32,12 @@ Plan make_plan(std::span<const std::int64_t> shape, std::span<const std::int64_t
       plan.axes[static_cast<std::size_t>(plan.rank++)] = {shape[i], src[i], dst[i]};
   }
   const auto begin = plan.axes.begin();
-  std::stable_sort(begin, begin + plan.rank,
-                   [](const Axis& a, const Axis& b) { return std::abs(a.dst) > std::abs(b.dst); });
+  // By insertion: stable, and without the memory that std::stable_sort asks for.
+  for (int i = 1; i < plan.rank; ++i) {
+    for (auto at = begin + i; at != begin && std::abs(at[-1].dst) < std::abs(at->dst); --at) {
+      std::iter_swap(at, at - 1);
+    }
+  }
   int kept = 0;
   for (int i = 0; i < plan.rank; ++i) {
     const Axis axis = plan.axes[static_cast<std::size_t>(i)];
