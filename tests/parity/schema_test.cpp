@@ -1,0 +1,103 @@
+#include "tests/parity/schema.h"
+
+#include <fstream>
+#include <limits>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "parity/report.h"
+
+namespace concord::parity {
+namespace {
+
+using nlohmann::json;
+
+json schema() {
+  std::ifstream in(CONCORD_SOURCE_DIR "/parity/report.schema.json");
+  return json::parse(in);
+}
+
+// A report with every member filled, numbers that JSON cannot hold included.
+Report full_report() {
+  Report report;
+  report.version = "0";
+  report.date = "2000-01-01T00:00:00Z";
+  report.machine = {"processor", 2, 1, "system"};
+  report.skipped = {"cuda: absent"};
+  ModelReport model;
+  model.path = "m.onnx";
+  model.opsets = {{"ai.onnx", 20}};
+  CaseReport one;
+  one.label = "case";
+  one.dims = {{"seq", 3}};
+  ParticipantReport p;
+  p.spec = "cpu";
+  p.verdict = Verdict::non_finite;
+  p.error = "message";
+  p.hint = "hint";
+  p.taps_changed_outputs = false;
+  p.repeats = 3;
+  p.repeats_that_differ = 1;
+  p.fallbacks.push_back({1, "node", "Op", "reason", false});
+  OutputReport output;
+  output.name = "y";
+  output.dtype = DataType::f32;
+  output.shape = {1, 2};
+  output.metrics.snr_db = std::numeric_limits<double>::infinity();
+  output.metrics.max_rel = std::numeric_limits<double>::quiet_NaN();
+  output.metrics.top1 = 1;
+  output.metrics.top5 = 1;
+  output.metrics.worst = {1, 2, 3};
+  output.expected_rms = 0.5;
+  p.outputs.push_back(output);
+  StepReport step;
+  step.path = {{1, 0}};
+  step.judged = true;
+  step.worst = {1, 2, 3};
+  step.around = {1, std::numeric_limits<double>::infinity()};
+  step.around_reference = {1, 2};
+  p.steps.push_back(step);
+  step.judged = false;
+  p.steps.push_back(step);
+  Performance performance;
+  performance.spec = "cpu";
+  performance.times = {1, 2, 3};
+  performance.latency = latency_of(performance.times);
+  performance.steps.resize(1);
+  p.performance = performance;
+  one.participants.push_back(p);
+  model.cases.push_back(one);
+  report.models.push_back(model);
+  return report;
+}
+
+void expect_valid(const Report& report) {
+  const std::vector<std::string> problems =
+      tests::violations(schema(), json::parse(to_json_text(report)));
+  for (const std::string& problem : problems) ADD_FAILURE() << problem;
+}
+
+TEST(Schema, OneModel) {
+  expect_valid(full_report());
+}
+
+TEST(Schema, SeveralModels) {
+  Report report = full_report();
+  report.models.push_back(report.models[0]);
+  report.models[1].error = "unreadable";
+  report.models[1].cases.clear();
+  expect_valid(report);
+}
+
+TEST(Schema, TheValidatorFindsWhatIsWrong) {
+  json document = json::parse(to_json_text(full_report()));
+  document["verdict"] = "maybe";
+  document.erase("machine");
+  document["cases"][0]["participants"][0]["outputs"][0]["max_abs"] = "large";
+  document["cases"][0]["surprise"] = 1;
+  EXPECT_EQ(tests::violations(schema(), document).size(), 4u);
+}
+
+}  // namespace
+}  // namespace concord::parity
