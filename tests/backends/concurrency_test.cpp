@@ -80,14 +80,15 @@ TEST_P(Concurrency, ManySessionsOneModel) {
   EXPECT_EQ(wrong, 0);
 }
 
+std::string case_name(const testing::TestParamInfo<Concurrency::ParamType>& at) {
+  return std::string(std::get<0>(at.param)) + "_" + std::get<1>(at.param);
+}
+
 INSTANTIATE_TEST_SUITE_P(All, Concurrency,
                          testing::Combine(testing::Values("cpu", "vulkan"),
                                           testing::Values("bert__dynamo20",
                                                           "llama_past__dynamo20")),
-                         [](const auto& param) {
-                           return std::string(std::get<0>(info.param)) + "_" +
-                                  std::get<1>(info.param);
-                         });
+                         case_name);
 
 }  // namespace
 }  // namespace concord
