@@ -41,6 +41,22 @@ int rank_of(const std::string& symbol) {
   return has_word(symbol, {"past"}) ? 1 : 0;
 }
 
+// The extent of `symbol` if its name says that it is the sum of two others: total_seq is past_seq +
+// seq, though indexing a mask does not tie their extents.
+std::optional<std::int64_t> named_total(const std::string& symbol, const Bindings& dims) {
+  if (!has_word(symbol, {"total"})) return std::nullopt;
+  std::optional<std::int64_t> past;
+  std::optional<std::int64_t> fresh;
+  for (const auto& [name, extent] : dims) {
+    if (has_word(name, {"past"})) {
+      past = extent;
+    } else if (has_word(name, {"seq"}) && !has_word(name, {"total"})) {
+      fresh = extent;
+    }
+  }
+  return past && fresh ? std::optional(*past + *fresh) : std::nullopt;
+}
+
 void check_set(const Graph& graph, const Bindings& set) {
   const std::vector<std::string> symbols = graph.input_symbols();
   for (const auto& [name, extent] : set) {
@@ -164,7 +180,7 @@ Bindings choose_dims(const Graph& graph, const Bindings& set) {
     solve_ties(ties, dims);
     std::erase_if(open, [&](const std::string& symbol) { return dims.contains(symbol); });
     if (open.empty()) break;
-    dims[open.front()] = default_extent(open.front());
+    dims[open.front()] = named_total(open.front(), dims).value_or(default_extent(open.front()));
   }
   if (const auto problem = contradiction(ties, dims)) {
     throw Error(ErrorKind::usage, "the dimensions contradict each other: " + *problem,
