@@ -210,8 +210,8 @@ PhysicalDevice select_device(const std::vector<PhysicalDevice>& devices,
                      "name its manifest in VK_ICD_FILENAMES");
   }
   std::vector<PhysicalDevice> fits;
-  const bool by_index = !wanted.empty() && std::ranges::all_of(wanted, [](unsigned char c) {
-    return std::isdigit(c);
+  const bool by_index = std::ranges::any_of(devices, [&](const PhysicalDevice& device) {
+    return std::to_string(device.index) == wanted;
   });
   for (const PhysicalDevice& device : devices) {
     const gpu::DeviceProperties& p = device.properties;
