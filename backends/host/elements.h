@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <span>
@@ -134,63 +135,114 @@ Shape broadcast_strides(std::span<const std::int64_t> shape, std::span<const std
 // Product of the extents [from, to).
 std::int64_t extent_product(std::span<const std::int64_t> shape, std::size_t from, std::size_t to);
 
+// A shape over which N strided operands are walked at once: extents of 1 are gone, and a dimension
+// has joined its inner neighbour where all operands run on. At least one dimension is left.
+template <std::size_t N>
+struct MergedShape {
+  std::vector<std::int64_t> extents;
+  std::vector<std::array<std::int64_t, N>> steps;
+  bool empty = false;  // an extent is 0
+
+  MergedShape(std::span<const std::int64_t> shape, const std::array<Shape, N>& strides) {
+    for (std::size_t d = 0; d < shape.size(); ++d) {
+      empty = empty || shape[d] == 0;
+      if (shape[d] == 1) continue;
+      std::array<std::int64_t, N> s;
+      for (std::size_t n = 0; n < N; ++n) s[n] = strides[n][d];
+      bool joins = !extents.empty();
+      for (std::size_t n = 0; n < N && joins; ++n) joins = steps.back()[n] == s[n] * shape[d];
+      if (joins) {
+        extents.back() *= shape[d];
+        steps.back() = s;
+      } else {
+        extents.push_back(shape[d]);
+        steps.push_back(s);
+      }
+    }
+    if (extents.empty()) {
+      extents.push_back(1);
+      steps.push_back({});
+    }
+  }
+
+  // Calls each(offsets) for every index of the dimensions that are not `skipped`, in row-major
+  // order.
+  template <typename F>
+  void for_each_outer(const std::vector<bool>& skipped, F&& each) const {
+    std::array<std::int64_t, N> offsets{};
+    std::vector<std::int64_t> index(extents.size(), 0);
+    while (!empty) {
+      each(offsets);
+      for (std::size_t d = extents.size();;) {
+        if (d == 0) return;
+        --d;
+        if (skipped[d]) continue;
+        for (std::size_t n = 0; n < N; ++n) offsets[n] += steps[d][n];
+        if (++index[d] < extents[d]) break;
+        for (std::size_t n = 0; n < N; ++n) offsets[n] -= steps[d][n] * extents[d];
+        index[d] = 0;
+      }
+    }
+  }
+};
+
 // Walks `shape` in row-major order over N strided operands at once: calls
 // row(offsets, count, steps), each row as long as the strides allow.
 template <std::size_t N, typename F>
 void for_each_row(std::span<const std::int64_t> shape, const std::array<Shape, N>& strides,
                   F&& row) {
-  // Extents of 1 go, and a dimension joins its inner neighbour where all operands run on.
-  std::vector<std::int64_t> extents;
-  std::vector<std::array<std::int64_t, N>> steps;
-  for (std::size_t d = 0; d < shape.size(); ++d) {
-    if (shape[d] == 0) return;
-    if (shape[d] == 1) continue;
-    std::array<std::int64_t, N> s;
-    for (std::size_t n = 0; n < N; ++n) s[n] = strides[n][d];
-    bool joins = !extents.empty();
-    for (std::size_t n = 0; n < N && joins; ++n) joins = steps.back()[n] == s[n] * shape[d];
-    if (joins) {
-      extents.back() *= shape[d];
-      steps.back() = s;
-    } else {
-      extents.push_back(shape[d]);
-      steps.push_back(s);
-    }
-  }
-  std::array<std::int64_t, N> offsets{};
-  if (extents.empty()) {
-    row(offsets, std::int64_t{1}, std::array<std::int64_t, N>{});
-    return;
-  }
-  const std::size_t outer = extents.size() - 1;
-  std::vector<std::int64_t> index(outer, 0);
-  while (true) {
-    row(offsets, extents[outer], steps[outer]);
-    for (std::size_t d = outer;;) {
-      if (d == 0) return;
-      --d;
-      for (std::size_t n = 0; n < N; ++n) offsets[n] += steps[d][n];
-      if (++index[d] < extents[d]) break;
-      for (std::size_t n = 0; n < N; ++n) offsets[n] -= steps[d][n] * extents[d];
-      index[d] = 0;
-    }
-  }
+  const MergedShape<N> merged(shape, strides);
+  std::vector<bool> skipped(merged.extents.size(), false);
+  skipped.back() = true;
+  merged.for_each_outer(skipped, [&](const auto& offsets) {
+    row(offsets, merged.extents.back(), merged.steps.back());
+  });
 }
 
 // to[…] = from[…] over `shape`, strides in elements.
 template <typename T>
 void copy_strided(T* to, const Shape& to_strides, const T* from, const Shape& from_strides,
                   std::span<const std::int64_t> shape) {
-  for_each_row<2>(shape, {to_strides, from_strides},
-                  [&](const auto& offset, std::int64_t count, const auto& step) {
-                    T* out = to + offset[0];
-                    const T* in = from + offset[1];
-                    if (step[0] == 1 && step[1] == 1) {
-                      std::copy(in, in + count, out);
-                    } else {
-                      for (std::int64_t i = 0; i < count; ++i) out[i * step[0]] = in[i * step[1]];
-                    }
-                  });
+  const MergedShape<2> merged(shape, {to_strides, from_strides});
+  const std::size_t last = merged.extents.size() - 1;
+  const auto step = merged.steps[last];
+  const std::int64_t count = merged.extents[last];
+  std::vector<bool> skipped(merged.extents.size(), false);
+  skipped[last] = true;
+  // Where the source runs on along another dimension, squares of both keep to the cache.
+  std::size_t run = last;
+  for (std::size_t d = 0; d < last && step[1] != 1; ++d) {
+    if (merged.steps[d][1] == 1) run = d;
+  }
+  if (run == last) {
+    merged.for_each_outer(skipped, [&](const auto& offset) {
+      T* out = to + offset[0];
+      const T* in = from + offset[1];
+      if (step[0] == 1 && step[1] == 1) {
+        std::copy(in, in + count, out);
+      } else {
+        for (std::int64_t i = 0; i < count; ++i) out[i * step[0]] = in[i * step[1]];
+      }
+    });
+    return;
+  }
+  skipped[run] = true;
+  constexpr std::int64_t square = 16;
+  const std::int64_t run_count = merged.extents[run];
+  const std::int64_t run_step = merged.steps[run][0];
+  merged.for_each_outer(skipped, [&](const auto& offset) {
+    for (std::int64_t r = 0; r < run_count; r += square) {
+      const std::int64_t run_end = std::min(run_count, r + square);
+      for (std::int64_t c = 0; c < count; c += square) {
+        const std::int64_t end = std::min(count, c + square);
+        for (std::int64_t i = r; i < run_end; ++i) {
+          T* out = to + offset[0] + i * run_step;
+          const T* in = from + offset[1] + i;
+          for (std::int64_t j = c; j < end; ++j) out[j * step[0]] = in[j * step[1]];
+        }
+      }
+    }
+  });
 }
 
 }  // namespace concord::host

@@ -30,6 +30,7 @@ bool picks_from_first(graph::OpKind op) {
     case graph::OpKind::reshape:
     case graph::OpKind::shape_of:
     case graph::OpKind::slice:
+    case graph::OpKind::transpose:
       return true;
     default:
       return false;

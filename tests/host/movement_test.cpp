@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "tests/host/host_case.h"
 
 namespace concord::test {
@@ -36,6 +38,33 @@ TEST(Movement, TransposeMovesEveryElementSize) {
   EXPECT_EQ(host_text(OpKind::transpose, {tensor<std::int8_t>({1, 2, 2}, {1, 2, 3, 4})},
                       {{"perm", std::vector<std::int64_t>{2, 0, 1}}}),
             "int8[2, 1, 2]{1, 3, 2, 4}");
+}
+
+TEST(Movement, LargeTransposesAreCutIntoSquares) {
+  // Every permutation of [3, 37, 5, 20] against the definition.
+  const Shape shape{3, 37, 5, 20};
+  Tensor x(DataType::i32, shape);
+  for (std::int32_t i = 0; i < x.count(); ++i) {
+    x.as_mutable<std::int32_t>()[static_cast<std::size_t>(i)] = i;
+  }
+  std::vector<std::int64_t> perm{0, 1, 2, 3};
+  const Shape strides = contiguous_strides(shape);
+  do {
+    const Tensor y = host_run(OpKind::transpose, {x}, {{"perm", perm}})[0];
+    std::int64_t at = 0;
+    const auto extent = [&](std::size_t d) { return shape[static_cast<std::size_t>(perm[d])]; };
+    const auto stride = [&](std::size_t d) { return strides[static_cast<std::size_t>(perm[d])]; };
+    for (std::int64_t a = 0; a < extent(0); ++a) {
+      for (std::int64_t b = 0; b < extent(1); ++b) {
+        for (std::int64_t c = 0; c < extent(2); ++c) {
+          for (std::int64_t d = 0; d < extent(3); ++d) {
+            ASSERT_EQ(y.at_int(at++),
+                      a * stride(0) + b * stride(1) + c * stride(2) + d * stride(3));
+          }
+        }
+      }
+    }
+  } while (std::next_permutation(perm.begin(), perm.end()));
 }
 
 TEST(Movement, Broadcast) {
