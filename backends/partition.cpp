@@ -130,6 +130,77 @@ std::string table(const MissingTable& missing) {
   return text;
 }
 
+// The node that binds each dynamic symbol when it has run: the first whose result has it as an
+// extent.
+std::map<std::string, NodeId> binders(const Graph& graph) {
+  std::map<std::string, NodeId> result;
+  for (const NodeId id : graph.order()) {
+    for (const ValueId output : graph.node(id).outputs) {
+      if (!output.valid() || !graph.value(output).shape) continue;
+      for (const Dim& dim : *graph.value(output).shape) {
+        const auto name = dim.symbol_name();
+        if (name && (*name)[0] == '?') result.emplace(*name, id);
+      }
+    }
+  }
+  return result;
+}
+
+// Dynamic symbols that a node needs bound before it runs: those of its attributes and of its
+// results, except the ones that it binds itself.
+std::vector<NodeId> waits_for(const Graph& graph, NodeId id,
+                              const std::map<std::string, NodeId>& binders) {
+  if (binders.empty()) return {};
+  std::set<std::string> symbols;
+  const Node& node = graph.node(id);
+  for (const auto& [name, value] : node.attrs) {
+    if (const auto* dims = std::get_if<SymShape>(&value)) {
+      for (const Dim& dim : *dims) dim.collect_symbols(symbols);
+    }
+  }
+  for (const ValueId output : node.outputs) {
+    if (output.valid()) collect(graph.value(output), symbols);
+  }
+  std::vector<NodeId> result;
+  for (const std::string& symbol : symbols) {
+    const auto it = binders.find(symbol);
+    if (it != binders.end() && it->second != id) result.push_back(it->second);
+  }
+  return result;
+}
+
+// A node joins the part of its own runner at its level. A change of runner on the way from a
+// producer raises the level, and so does waiting for a symbol: no part waits for itself.
+std::vector<int> levels(const Graph& graph, const std::vector<Runner>& runner) {
+  const auto bound_by = binders(graph);
+  std::vector<int> level(graph.node_count(), 0);
+  // A binder may stand behind the node that waits for it, so this goes on until nothing moves; a
+  // graph needs one more round for each symbol on a path at most.
+  bool changed = true;
+  for (std::size_t round = 0; changed && round <= bound_by.size() + 1; ++round) {
+    changed = false;
+    for (const NodeId id : graph.order()) {
+      const auto i = static_cast<std::size_t>(id.index);
+      const bool joins = runner[i] == Runner::device || runner[i] == Runner::cpu;
+      int depth = level[i];
+      for (const ValueId input : graph.node(id).inputs) {
+        if (!input.valid()) continue;
+        const NodeId producer = graph.value(input).producer;
+        if (!producer.valid()) continue;
+        const auto p = static_cast<std::size_t>(producer.index);
+        depth = std::max(depth, level[p] + (joins && runner[p] == runner[i] ? 0 : 1));
+      }
+      for (const NodeId binder : waits_for(graph, id, bound_by)) {
+        depth = std::max(depth, level[static_cast<std::size_t>(binder.index)] + 1);
+      }
+      if (depth == level[i]) continue;
+      level[i] = depth;
+      changed = true;
+    }
+  }
+  return level;
+}
+
 }  // namespace
 
 Partition partition(const Graph& graph, const Backend& backend,
@@ -194,33 +265,22 @@ Partition partition(const Graph& graph, const Backend& backend,
     return Runner::host;
   };
 
-  // Parts by level: a node joins the part of its own runner at its level; a change of runner on the
-  // way from a producer raises the level, so no part waits for itself.
-  std::map<std::pair<int, Runner>, std::vector<NodeId>> groups;
-  std::vector<int> level(graph.node_count(), 0);
   std::vector<Runner> runner(graph.node_count(), Runner::host);
   for (const NodeId id : graph.order()) {
-    const Node& node = graph.node(id);
     const std::size_t before = result.fallbacks.size();
-    const Runner mine = choose(node);
+    runner[static_cast<std::size_t>(id.index)] = choose(graph.node(id));
     if (result.fallbacks.size() > before) result.fallbacks.back().node = id;
-    const bool joins = mine == Runner::device || mine == Runner::cpu;
-    int depth = 0;
-    for (const ValueId input : node.inputs) {
-      if (!input.valid()) continue;
-      const NodeId producer = graph.value(input).producer;
-      if (!producer.valid()) continue;
-      const auto p = static_cast<std::size_t>(producer.index);
-      depth = std::max(depth, level[p] + (joins && runner[p] == mine ? 0 : 1));
-    }
-    runner[static_cast<std::size_t>(id.index)] = mine;
-    level[static_cast<std::size_t>(id.index)] = depth;
-    groups[{depth, mine}].push_back(id);
   }
   if (!missing.empty()) {
     throw Error(ErrorKind::unsupported, summary(missing), table(missing));
   }
 
+  const std::vector<int> level = levels(graph, runner);
+  std::map<std::pair<int, Runner>, std::vector<NodeId>> groups;
+  for (const NodeId id : graph.order()) {
+    const auto i = static_cast<std::size_t>(id.index);
+    groups[{level[i], runner[i]}].push_back(id);
+  }
   const auto users = graph.users();
   for (auto& [key, nodes] : groups) {
     Part part;

@@ -113,6 +113,11 @@ FolderResult check_folder(const std::filesystem::path& folder, const std::string
       }
     }
     result.passed = true;
+  } catch (const importer::UnsupportedOperators& error) {
+    const importer::UnsupportedOperator& first = error.rows().front();
+    result.op = (first.domain.empty() ? "" : first.domain + ".") + first.op;
+    result.cause = first_line(error.what());
+    result.unsupported = true;
   } catch (const Error& error) {
     result.cause = first_line(error.what());
     result.unsupported = error.kind() == ErrorKind::unsupported;
