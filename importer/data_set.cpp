@@ -72,7 +72,8 @@ std::map<std::string, Tensor> read_numbered(const fs::path& folder, std::string_
   }
   std::map<std::string, Tensor> by_name;
   bool names_fit = true;
-  for (const auto& [number, named] : found) {
+  for (const auto& entry : found) {
+    const NamedTensor& named = entry.second;
     const bool is_value = std::any_of(values.begin(), values.end(), [&](graph::ValueId id) {
       return graph.value(id).name == named.name;
     });
