@@ -228,6 +228,8 @@ Imported load(const fs::path& path, const ImportOptions& options) {
   const auto file = MappedFile::open(file_path, options.limits.file_bytes);
   try {
     const std::unique_ptr<Parsed> parsed = parse(file, options.limits);
+    // The scan has touched a page here and there, and the system has brought in their neighbours.
+    file->release(0, file->size());
     check_versions(*parsed->model);
     Imported result;
     result.info.path = file_path;
