@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <functional>
 #include <numeric>
 
 #include "importer/converter_table.h"
@@ -138,24 +139,24 @@ void skip_normalization(Conversion& c) {
                   : layer_norm(c, sum, gamma, c.optional_input(3), axis, epsilon));
 }
 
-// com.microsoft: word + position (+ segment) embeddings, normalised.
-void embed_layer_norm(Conversion& c) {
+// com.microsoft: word + position (+ segment) embeddings, normalised. Inputs 2 to 6 are the three
+// tables, gamma and beta, as `table` gives them.
+void embed(Conversion& c, ValueId position_ids, const std::function<ValueId(std::size_t)>& table) {
   c.ignore({"mask_index_type"});
   const ValueId ids = c.input(0);  // [B, S]
   const SymShape shape = c.known_shape(ids);
-  const ValueId positions = c.input(3);
-  ValueId sum = c.gather(c.input(2), ids, 0);
-  if (c.has_input(8)) {
-    sum = c.binary(BinaryFn::add, sum, c.gather(positions, c.input(8), 0));
+  ValueId sum = c.gather(table(2), ids, 0);
+  const ValueId positions = table(3);
+  if (position_ids.valid()) {
+    sum = c.binary(BinaryFn::add, sum, c.gather(positions, position_ids, 0));
   } else {
     sum = c.binary(BinaryFn::add, sum, c.slice(positions, 0, 0, shape.at(1)));
   }
   if (c.has_input(1) && c.has_input(4)) {
-    sum = c.binary(BinaryFn::add, sum, c.gather(c.input(4), c.input(1), 0));
+    sum = c.binary(BinaryFn::add, sum, c.gather(table(4), c.input(1), 0));
   }
   c.output(2, sum);
-  c.output(0, layer_norm(c, sum, c.optional_input(5), c.optional_input(6), 2,
-                         c.number("epsilon", 1e-12F)));
+  c.output(0, layer_norm(c, sum, table(5), table(6), 2, c.number("epsilon", 1e-12F)));
   if (!c.wants_output(1)) return;
   if (c.has_input(7)) {
     c.output(1, c.reduce(ReduceFn::sum, c.cast(c.input(7), DataType::i32), {1}, false));
@@ -164,6 +165,18 @@ void embed_layer_norm(Conversion& c) {
                        {{"shape", SymShape{shape.at(0)}},
                         {"value", Tensor::zeros(DataType::i32, {1})}}));
   }
+}
+
+void embed_layer_norm(Conversion& c) {
+  embed(c, c.optional_input(8), [&](std::size_t i) { return c.optional_input(i); });
+}
+
+// The tables as bytes, each with a scale (inputs 8 to 12) and a zero point (13 to 17).
+void quantised_embed_layer_norm(Conversion& c) {
+  embed(c, {}, [&](std::size_t i) {
+    return c.has_input(i) ? dequantize(c, c.input(i), c.input(i + 6), c.optional_input(i + 11))
+                          : ValueId{};
+  });
 }
 
 void mean_variance(Conversion& c) {
@@ -210,6 +223,7 @@ constexpr Converter kConverters[] = {
     {kOnnx, "RMSNormalization", 23, kLatest, rms_normalization},
     {kOnnx, "SimplifiedLayerNormalization", 1, kLatest, rms_normalization},
     {kMicrosoft, "EmbedLayerNormalization", 1, kLatest, embed_layer_norm},
+    {kMicrosoft, "QEmbedLayerNormalization", 1, kLatest, quantised_embed_layer_norm},
     {kMicrosoft, "SimplifiedLayerNormalization", 1, kLatest, rms_normalization},
     {kMicrosoft, "SkipLayerNormalization", 1, kLatest, skip_normalization<false>},
     {kMicrosoft, "SkipSimplifiedLayerNormalization", 1, kLatest, skip_normalization<true>},
