@@ -194,7 +194,7 @@ y: float32[b, 3, 4] = binary(y#2, y#3) {fn="min"}
            .input("a", DataType::i64, {std::int64_t{1}})
            .node("ReduceMax", {"x", "a"}, {"y"}, {{"keepdims", 0}});
      },
-     R"(y: float32[?0, ?1] = reduce_dynamic(x, a) {fn="max", keepdims=0, noop_empty=0}
+     R"(y: float32[?, ?] = reduce_dynamic(x, a) {fn="max", keepdims=0, noop_empty=0}
 )"},
     {"slice_9_attributes", 9,
      [](OnnxModel& m) {
