@@ -35,7 +35,9 @@ compare() {
 }
 
 say "comparing paraphrase-MiniLM-L3-v2 on real sentences, on every backend"
-compare "$model" --per-step --html "$demo/report.html" --json "$demo/report.json"
+cd "$demo" # so that reports name the model, not where it lies
+compare "$(basename "$model")" --per-step --html report.html --json report.json
+cd "$root"
 
 say "comparing the bundled models: encoder, decoders with KV caches, vision, CNN, recurrent"
 compare --seconds 0.2 models/bert__dynamo20 models/llama_past__dynamo20 models/gpt2_past__script17 \
