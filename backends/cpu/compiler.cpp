@@ -7,6 +7,7 @@
 #include "backends/cpu/kernels/memory.h"
 #include "backends/cpu/kernels/parallel.h"
 #include "backends/cpu/planner.h"
+#include "backends/cpu/product_groups.h"
 
 namespace concord::cpu {
 
@@ -21,14 +22,15 @@ Compiler::Compiler(std::shared_ptr<const graph::Graph> graph, const CompileOptio
 
 ProgramLayout Compiler::compile() {
   number_values();
-  count_uses();
   find_output_roots();
   find_view_readers();
+  group_products(*graph_, layout_);
+  count_uses();
   const ThreadScope threads(options_.threads > 0 ? options_.threads : available_threads());
   for (Unit& unit : layout_.units) {
     node_ = &graph_->node(unit.node);
     try {
-      unit.plan = lowering(node_->op).prepare(*this);
+      unit.plan = unit.prepare ? unit.prepare(*this) : lowering(node_->op).prepare(*this);
     } catch (const Error& error) {
       throw error.with_context(describe(*node_));
     }
@@ -84,14 +86,15 @@ void Compiler::count_uses() {
     }
   }
   for (int output : layout_.graph_outputs) {
-    ValueInfo& info = layout_.values[static_cast<std::size_t>(output)];
-    ++info.uses;
-    info.is_output = true;
+    ++layout_.values[static_cast<std::size_t>(output)].uses;
   }
 }
 
 // A graph output that is a reshape of a value: the value is written where the output lies.
 void Compiler::find_output_roots() {
+  for (int output : layout_.graph_outputs) {
+    layout_.values[static_cast<std::size_t>(output)].is_output = true;
+  }
   std::vector<const Unit*> producer(layout_.values.size(), nullptr);
   for (const Unit& unit : layout_.units) {
     for (int output : unit.outputs) {
@@ -114,6 +117,7 @@ void Compiler::find_output_roots() {
 }
 
 void Compiler::find_view_readers() {
+  for (ValueInfo& info : layout_.values) info.views_only = !info.is_output;
   for (auto unit = layout_.units.rbegin(); unit != layout_.units.rend(); ++unit) {
     const Lowering& how = lowering(graph_->node(unit->node).op);
     const auto reads_view = [&](std::size_t i) {
@@ -124,8 +128,12 @@ void Compiler::find_view_readers() {
       });
     };
     for (std::size_t i = 0; i < unit->inputs.size(); ++i) {
-      if (unit->inputs[i] >= 0 && reads_view(i)) {
-        layout_.values[static_cast<std::size_t>(unit->inputs[i])].wants_view = true;
+      if (unit->inputs[i] < 0) continue;
+      ValueInfo& info = layout_.values[static_cast<std::size_t>(unit->inputs[i])];
+      if (reads_view(i)) {
+        info.wants_view = true;
+      } else {
+        info.views_only = false;
       }
     }
   }

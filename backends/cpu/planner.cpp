@@ -407,6 +407,28 @@ View Planner::out_strided(int output, const Dims& strides) {
   return view;
 }
 
+Ref Planner::out_side_by_side(std::span<const std::int64_t> columns) {
+  std::int64_t width = 0;
+  for (std::int64_t n : columns) width += n;
+  const int first = unit_->outputs[0];
+  const Dims& shape = values_[static_cast<std::size_t>(first)].view.shape;
+  const std::int64_t rows = shape.product(0, shape.rank() - 1);
+  const Ref area = add_piece(rows * width * 4);
+  std::int64_t start = 0;
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    const int value = i == 0 ? first : unit_->side_outputs[i - 1];
+    View view = values_[static_cast<std::size_t>(value)].view;
+    const int last = view.shape.rank() - 1;
+    Dims wide = view.shape;
+    wide[last] = width;
+    view.strides = dense_strides(wide);
+    view.at = area.plus(start * 4);
+    start += columns[i];
+    set_view(value, view);
+  }
+  return area;
+}
+
 Ref Planner::scratch(std::int64_t bytes) {
   return add_piece(bytes);
 }

@@ -56,6 +56,9 @@ class Planner {
   // one where the readers need it. Returns the view to write.
   View out_strided(int output, const Dims& strides);
   bool output_may_be_strided(int output) const;
+  // One area for output 0 and the side outputs: rows of all their columns side by side, each a view
+  // of its own.
+  Ref out_side_by_side(std::span<const std::int64_t> columns);
 
   // Memory of this step alone.
   Ref scratch(std::int64_t bytes);

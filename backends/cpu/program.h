@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <list>
 #include <memory>
 #include <mutex>
@@ -24,6 +25,7 @@ struct ValueInfo {
   int output = -1;          // this value is written where output i lies (itself or by a reshape)
   bool is_output = false;   // named by the graph's outputs
   bool wants_view = false;  // some reader takes any strides
+  bool views_only = false;  // every reader does, and the graph's outputs do not name it
   std::uint32_t area = 0;   // of a constant
   std::optional<Tensor> constant;
   std::byte* f32 = nullptr;  // a converted copy of a 16-bit constant, once a plan wanted it
@@ -34,6 +36,8 @@ struct Unit {
   graph::NodeId node;
   std::vector<int> inputs;  // value numbers, −1 where omitted
   std::vector<int> outputs;
+  std::vector<int> side_outputs;             // outputs of later units that this one writes
+  std::function<PlanFn(Compiler&)> prepare;  // instead of the operator's lowering, if set
   PlanFn plan;
 };
 

@@ -1,5 +1,6 @@
 // What plans do with memory: views, in-place results, outputs.
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 
@@ -68,6 +69,34 @@ TEST(Plan, TransposesBeforeAProductAreViews) {
   const auto program = compile(g);
   EXPECT_EQ(kernels(*program->plan({})),
             (std::vector<std::string>{"view", "view", "matmul batched"}));
+}
+
+TEST(Plan, ProductsOfOneValueAreOne) {
+  const auto heads = [](bool grouped, std::vector<Tensor>& outputs) {
+    SmallGraph g;
+    const Dim seq = Dim::symbol("seq");
+    const ValueId x = g.input("x", DataType::f32, {Dim(2), seq, Dim(32)});
+    ValueId parts[3];
+    for (ValueId& part : parts) {
+      part = g.matmul(x, g.weight({32, 48}, 0.5f));
+      if (!grouped) g.output(part);
+      part = g.transpose(g.reshape(part, {Dim(2), seq, Dim(3), Dim(16)}), {0, 2, 1, 3});
+    }
+    g.output(g.matmul(
+        g.node(OpKind::matmul, {parts[0], parts[1]},
+               {{"trans_a", std::int64_t{0}}, {"trans_b", std::int64_t{1}}, {"alpha", 1.0}}),
+        parts[2]));
+    const auto program = compile(g);
+    outputs = run_once(*program, {{"seq", 5}}, {random_tensor({2, 5, 32}, 7)});
+    return kernels(*program->plan({{"seq", 5}}));
+  };
+  std::vector<Tensor> one, apart;
+  const std::vector<std::string> steps = heads(true, one);
+  EXPECT_EQ(std::count(steps.begin(), steps.end(), "matmul packed"), 1);
+  EXPECT_EQ(std::count(steps.begin(), steps.end(), "with its group"), 2);
+  EXPECT_EQ(std::count(steps.begin(), steps.end(), "copy"), 0);
+  heads(false, apart);
+  EXPECT_TRUE(identical(one[0], apart[3]));
 }
 
 TEST(Plan, AnOutputIsWrittenWhereItsReshapeLies) {

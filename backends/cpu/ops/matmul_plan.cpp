@@ -182,6 +182,27 @@ void plan_packed_product(Planner& p, const ProductForm& form,
   if (!epilogue.all) emit_afterwards(p, form, y, c, true);
 }
 
+void plan_side_by_side_product(Planner& p, const std::shared_ptr<const PackedWeights>& weights,
+                               const float* bias, std::span<const std::int64_t> columns) {
+  const Dims y = p.out_shape();
+  MatmulArgs args;
+  args.rows = y.product(0, y.rank() - 1);
+  const RowsView a = rows_of(p, 0);
+  args.lda = a.lead;
+  args.ldc = weights->n();
+  args.epilogue.bias = bias;
+  const Ref c = p.out_side_by_side(columns);
+  p.precision(
+      {operand_type(DataType::f32, weights->storage()), DataType::f32, DataType::f32, false});
+  p.emit("matmul packed", 2.0 * static_cast<double>(args.rows * weights->n() * weights->k()),
+         [args, weights = weights.get(), a = a.at, c](const Frame& f) {
+           MatmulArgs now = args;
+           now.a = f.at(a);
+           now.c = f.at(c);
+           matmul(*weights, now);
+         });
+}
+
 void plan_batched_product(Planner& p, const ProductForm& form, bool to_bf16) {
   const Dims y = p.out_shape();
   const View a = matrix_view(p, 0);

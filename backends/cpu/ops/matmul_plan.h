@@ -21,6 +21,9 @@ struct ProductForm {
 // The product with weights packed before, [k, n].
 void plan_packed_product(Planner& p, const ProductForm& form,
                          const std::shared_ptr<const PackedWeights>& weights);
+// The product with several matrices side by side, of as many outputs (see Unit::side_outputs).
+void plan_side_by_side_product(Planner& p, const std::shared_ptr<const PackedWeights>& weights,
+                               const float* bias, std::span<const std::int64_t> columns);
 // The product with input 1, batch by batch.
 void plan_batched_product(Planner& p, const ProductForm& form, bool round_to_bf16);
 
