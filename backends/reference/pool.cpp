@@ -24,16 +24,18 @@ struct Reach {
 };
 
 Reach reach_of(const Window3& w, std::int64_t position) {
-  const auto& [d, h, v] = w.axes;
-  const auto [od, oh, ov] = unravel(position, h.output, v.output);
+  const Window3::Axis& d = w.axes[0];
+  const Window3::Axis& h = w.axes[1];
+  const Window3::Axis& v = w.axes[2];
+  const auto place = unravel(position, h.output, v.output);
   const auto within = [](const Window3::Axis& a, std::int64_t i) { return i >= 0 && i < a.input; };
   const auto padded = [](const Window3::Axis& a, std::int64_t i) {
     return i >= -a.pad_begin && i < a.input + a.pad_end;
   };
   Reach reach;
-  along(d, od, [&](std::int64_t id) {
-    along(h, oh, [&](std::int64_t ih) {
-      along(v, ov, [&](std::int64_t iv) {
+  along(d, place[0], [&](std::int64_t id) {
+    along(h, place[1], [&](std::int64_t ih) {
+      along(v, place[2], [&](std::int64_t iv) {
         if (padded(d, id) && padded(h, ih) && padded(v, iv)) ++reach.padded;
         if (within(d, id) && within(h, ih) && within(v, iv)) {
           reach.inputs.push_back((id * h.input + ih) * v.input + iv);
