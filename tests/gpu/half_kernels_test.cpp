@@ -238,7 +238,7 @@ TEST_F(F16, AttentionAndRotary) {
 TEST_F(F16, MatrixProducts) {
   const int m = 19;
   const int n = 70;
-  const int k = 26;
+  const int k = 28;
   const Both a = both(normal(m * k, 1));
   const Both b = both(normal(k * n, 2));
   const Both bias = both(normal(n, 3));

@@ -21,6 +21,7 @@ struct Variant {
   int transposed = -1;        // whether b must be (1) or must not be (0) transposed
   int smallest_subgroup = 1;  // 8: needs shuffles within 8 lanes
   std::string epilogue = {};  // the only one it has
+  int k_multiple = 1;
 };
 
 std::vector<Variant> variants() {
@@ -36,16 +37,18 @@ std::vector<Variant> variants() {
       {"matmul_wave2", 2, 32, false, -1, 8},
       {"matmul_wave2", 2, 32, false, -1, 8, "plain"},
   };
-  for (const int transposed : {0, 1}) {
-    const std::string tail = transposed == 1 ? "_pairs_transposed" : "_pairs";
-    for (const char* epilogue :
-         {"", "plain", "residual", "relu", "gelu_erf", "gelu_tanh", "silu"}) {
+  for (const char* epilogue : {"", "plain"}) {
+    for (const int transposed : {0, 1}) {
+      const std::string tail = transposed == 1 ? "_pairs_transposed" : "_pairs";
       all.push_back({"matmul_wave16x64" + tail, 16, 64, true, transposed, 8, epilogue});
-    }
-    for (const char* epilogue : {"", "plain"}) {
       all.push_back({"matmul_wave16x32" + tail, 16, 32, true, transposed, 8, epilogue});
       all.push_back({"matmul_wave2x64" + tail, 2, 64, true, transposed, 8, epilogue});
     }
+    all.push_back({"matmul_wave2x64_quads", 2, 64, true, 1, 8, epilogue, 4});
+  }
+  for (const char* epilogue : {"", "plain", "residual", "relu", "gelu_erf", "gelu_tanh", "silu"}) {
+    all.push_back({"matmul_wave32x32_quads", 32, 32, true, 1, 8, epilogue, 4});
+    all.push_back({"matmul_wave16x64_quads", 16, 64, true, 1, 8, epilogue, 4});
   }
   for (Variant& v : all) v.name += (v.epilogue.empty() ? "" : "_" + v.epilogue) + "_f32";
   return all;
@@ -213,6 +216,7 @@ TEST_P(MatmulKernel, MatchesPlainLoops) {
     if (v.pairs) {
       if (p.transpose_a || p.k == 0) continue;
       p.transpose_b = v.transposed == 1;
+      p.k = (p.k + v.k_multiple - 1) / v.k_multiple * v.k_multiple;
       if (!p.transpose_b) p.n += p.n % 2;
     }
     if (!v.epilogue.empty()) {
@@ -232,9 +236,9 @@ TEST_P(MatmulKernel, KeepsInfinityInItsColumn) {
   const Variant& v = GetParam();
   const int m = 3;
   const int n = 10;
-  const int k = 6;
+  const int k = v.k_multiple == 4 ? 8 : 6;
   std::vector<float> b(static_cast<std::size_t>(k) * n, 1.0f);
-  const int at = v.transposed == 1 ? 9 * k + 5 : 5 * n + 9;  // b[5, 9], the last of both axes
+  const int at = v.transposed == 1 ? n * k - 1 : k * n - 1;  // the last of both axes
   b[at] = INFINITY;
   const auto a_buffer = upload(std::vector<float>(static_cast<std::size_t>(m) * k, 1.0f));
   const auto b_buffer = upload(b);
@@ -260,11 +264,11 @@ TEST_P(MatmulKernel, KeepsInfinityInItsColumn) {
   const std::vector<float> c = download<float>(c_buffer, static_cast<std::size_t>(m) * n);
   for (int i = 0; i < m; ++i) {
     for (int j = 0; j < n; ++j) {
-      const float six = v.epilogue == "" || v.epilogue == "plain" || v.epilogue == "residual" ||
+      const float sum = v.epilogue == "" || v.epilogue == "plain" || v.epilogue == "residual" ||
                                 v.epilogue == "relu"
-                            ? 6.0f
+                            ? static_cast<float>(k)
                             : c[0];
-      EXPECT_EQ(c[i * n + j], j == 9 ? INFINITY : six) << i << ", " << j;
+      EXPECT_EQ(c[i * n + j], j == 9 ? INFINITY : sum) << i << ", " << j;
     }
   }
 }

@@ -31,13 +31,13 @@ bool loads_pairs(const MatmulProblem& p) {
 }
 
 // The kernel's epilogue in its name. CPU drivers run both sides of every branch, so that one which
-// can do all (an empty name) costs all; only the widest tile has more than the plain one.
-std::string epilogue(const MatmulProblem& p, bool widest) {
+// can do all (an empty name) costs all; only some kernels have more than the plain one.
+std::string epilogue(const MatmulProblem& p, bool many) {
   constexpr const char* kNames[] = {"plain_", "relu_", "gelu_erf_", "gelu_tanh_", "silu_"};
   if (p.bias_per_row) return {};
-  if (p.residual.defined()) return widest && p.activation == 0 ? "residual_" : "";
+  if (p.residual.defined()) return many && p.activation == 0 ? "residual_" : "";
   if (p.activation == 0) return kNames[0];
-  if (!widest || p.activation >= static_cast<std::int32_t>(std::size(kNames))) return {};
+  if (!many || p.activation >= static_cast<std::int32_t>(std::size(kNames))) return {};
   return kNames[p.activation];
 }
 
@@ -49,10 +49,17 @@ Choice choose_for_cpu(const MatmulProblem& p, const DeviceProperties& device) {
     if (p.m <= 2) return {"matmul_wave2_" + epilogue(p, false), 2, 32};
     return {"matmul_wave16_" + epilogue(p, false), 16, 32};
   }
+  if (p.b_row == 1 && p.k % 4 == 0) {
+    if (p.m <= 2) return {"matmul_wave2x64_quads_" + epilogue(p, false), 2, 64};
+    const bool fills_tall_tiles = p.m >= 64 || (p.m + 15) / 16 % 2 == 0;
+    if (fills_tall_tiles || p.n <= 32)
+      return {"matmul_wave32x32_quads_" + epilogue(p, true), 32, 32};
+    return {"matmul_wave16x64_quads_" + epilogue(p, true), 16, 64};
+  }
   const std::string layout = p.b_column == 1 ? "_pairs_" : "_pairs_transposed_";
   if (p.m <= 2) return {"matmul_wave2x64" + layout + epilogue(p, false), 2, 64};
   if (p.n <= 32) return {"matmul_wave16x32" + layout + epilogue(p, false), 16, 32};
-  return {"matmul_wave16x64" + layout + epilogue(p, true), 16, 64};
+  return {"matmul_wave16x64" + layout + epilogue(p, false), 16, 64};
 }
 
 Choice choose_for_gpu(const MatmulProblem& p, std::int64_t batches) {
