@@ -20,20 +20,25 @@ std::span<To> view(std::span<std::byte> bytes, std::int64_t count) {
                                      std::string(to_string(to)) + " in device memory");
 }
 
+constexpr std::int64_t kLow = std::numeric_limits<std::int32_t>::min();
+constexpr std::int64_t kHigh = std::numeric_limits<std::int32_t>::max();
+
+// Exporters write the largest and smallest int64 for "to the end"; these are clamped.
+bool fits(std::int64_t value) {
+  return (value >= kLow && value <= kHigh) || value == std::numeric_limits<std::int64_t>::max() ||
+         value == std::numeric_limits<std::int64_t>::min();
+}
+
+std::string too_wide(std::int64_t value, std::size_t at) {
+  return "the integer " + std::to_string(value) + " at element " + std::to_string(at) +
+         " does not fit the 32 bits in which this device keeps integers";
+}
+
 void narrow(std::span<const std::int64_t> from, std::span<std::int32_t> to) {
-  constexpr std::int64_t kLow = std::numeric_limits<std::int32_t>::min();
-  constexpr std::int64_t kHigh = std::numeric_limits<std::int32_t>::max();
   for (std::size_t i = 0; i < from.size(); ++i) {
-    // Exporters write the largest and smallest int64 for "to the end".
-    if (from[i] < kLow || from[i] > kHigh) {
-      const bool open_end = from[i] == std::numeric_limits<std::int64_t>::max() ||
-                            from[i] == std::numeric_limits<std::int64_t>::min();
-      if (!open_end) {
-        throw Error(ErrorKind::unsupported,
-                    "the integer " + std::to_string(from[i]) + " at element " + std::to_string(i) +
-                        " does not fit the 32 bits in which this device keeps integers",
-                    "use the cpu backend for this model");
-      }
+    if (!fits(from[i])) {
+      throw Error(ErrorKind::unsupported, too_wide(from[i], i),
+                  "use the cpu backend for this model");
     }
     to[i] = static_cast<std::int32_t>(std::clamp(from[i], kLow, kHigh));
   }
@@ -65,6 +70,14 @@ const char* type_suffix(DataType storage) {
     default:
       return "i32";
   }
+}
+
+std::optional<std::string> why_not_stored(const Tensor& tensor, DataType storage) {
+  if (storage != DataType::i32 || tensor.dtype() != DataType::i64) return std::nullopt;
+  const std::span<const std::int64_t> values = tensor.as<std::int64_t>();
+  const auto wide = std::ranges::find_if_not(values, fits);
+  if (wide == values.end()) return std::nullopt;
+  return too_wide(*wide, static_cast<std::size_t>(wide - values.begin()));
 }
 
 void to_storage(const Tensor& tensor, DataType storage, std::span<std::byte> target) {

@@ -24,6 +24,9 @@ const char* type_suffix(DataType storage);
 // that names the first one.
 void to_storage(const Tensor& tensor, DataType storage, std::span<std::byte> target);
 
+// Why the elements of a constant cannot be kept as `storage`; nullopt where they can.
+std::optional<std::string> why_not_stored(const Tensor& tensor, DataType storage);
+
 // A host tensor of `dtype` from what lies on the device.
 Tensor from_storage(std::span<const std::byte> source, DataType storage, DataType dtype,
                     Shape shape);

@@ -52,9 +52,15 @@ std::optional<std::string> Query::need_kernel(const std::string& name) const {
 std::optional<std::string> why_unsupported(const Query& query) {
   const auto check = [&](const std::vector<graph::ValueId>& ids) -> std::optional<std::string> {
     for (const graph::ValueId id : ids) {
-      if (!id.valid() || stored(query.graph, id, query.precision) != DataType::undefined) continue;
-      return "type " + std::string(to_string(query.graph.value(id).dtype)) +
-             " is not kept on the device";
+      if (!id.valid()) continue;
+      const graph::Value& value = query.graph.value(id);
+      const DataType storage = stored(query.graph, id, query.precision);
+      if (storage != DataType::undefined) {
+        if (!value.is_constant()) continue;
+        if (auto reason = why_not_stored(*value.constant, storage)) return reason;
+        continue;
+      }
+      return "type " + std::string(to_string(value.dtype)) + " is not kept on the device";
     }
     return std::nullopt;
   };

@@ -201,6 +201,15 @@ TEST(LowerMoves, integers_are_checked_when_narrowed) {
   EXPECT_THROW(run_node(test), Error);
 }
 
+TEST(LowerMoves, refuses_constants_that_need_64_bits) {
+  const NodeCase test{"binary",
+                      {{"fn", "add"}},
+                      {ints({1}, {1}), ints({1}, {1LL << 40})},
+                      {false, true},
+                      {DataType::i64}};
+  EXPECT_NE(refusal(test).find("1099511627776"), std::string::npos);
+}
+
 TEST(LowerMoves, select) {
   const Tensor condition =
       Tensor::of<bool>({3, 1}, std::span<const bool>(std::array{true, false, true}));
