@@ -5,12 +5,20 @@
 namespace concord::graph {
 namespace {
 
+Dim checked_extent(double extent) {
+  constexpr double most = 9e15;
+  if (!(extent >= 0 && extent < most)) {
+    mismatch("extents that can be computed", std::to_string(extent));
+  }
+  return Dim(static_cast<std::int64_t>(extent));
+}
+
 // size · scale, if the scale is a fraction with a small power of two below.
 std::optional<Dim> scaled(const Dim& size, double scale) {
   if (const auto n = size.constant()) {
     // Scales are float32 in the file: the product is rounded the same way.
     const float extent = static_cast<float>(*n) * static_cast<float>(scale);
-    return Dim(static_cast<std::int64_t>(std::floor(extent)));
+    return checked_extent(std::floor(extent));
   }
   for (std::int64_t below = 1; below <= 16; below *= 2) {
     const double above = scale * static_cast<double>(below);
@@ -85,8 +93,7 @@ void infer_op(Graph& graph, NodeId id) {
                          static_cast<double>((*fixed_x)[static_cast<std::size_t>(axes[j])]);
         scale = j == 0 ? s : smaller ? std::min(scale, s) : std::max(scale, s);
       }
-      extent = Dim(
-          static_cast<std::int64_t>(std::floor(scale * static_cast<double>((*fixed_x)[a]) + 0.5)));
+      extent = checked_extent(std::floor(scale * static_cast<double>((*fixed_x)[a]) + 0.5));
     } else if (by_scales) {
       extent = scaled(x[a], attrs.numbers("scales")[k]);
     }
