@@ -13,6 +13,15 @@ std::string arity(std::size_t least, std::size_t most, bool open) {
   return std::to_string(least) + " to " + std::to_string(most);
 }
 
+// Operands that may be omitted although others follow: those that became attributes, and a loop's
+// bounds.
+bool may_be_omitted(const Node& node, std::size_t i) {
+  const OpSchema& wanted = schema(node.op);
+  if (node.op == OpKind::loop) return i < 2;
+  if (node.op == OpKind::range || node.op == OpKind::one_hot) return i == 1;
+  return wanted.max_inputs >= 0 && i >= static_cast<std::size_t>(wanted.min_inputs);
+}
+
 }  // namespace
 
 const OpSchema& schema(OpKind op) {
@@ -43,6 +52,13 @@ void check_arity(const Node& node) {
   if (wanted.max_inputs >= 0) check(least, 0, wanted.max_inputs, "inputs");
   check(node.inputs.size(), wanted.min_inputs, -1, "inputs");
   check(node.outputs.size(), wanted.min_outputs, wanted.max_outputs, "outputs");
+  for (std::size_t i = 0; i < node.inputs.size(); ++i) {
+    if (node.inputs[i].valid() || may_be_omitted(node, i)) continue;
+    throw Error(ErrorKind::invalid,
+                std::string(to_string(node.op)) + " expects input " + std::to_string(i) +
+                    ", found it omitted",
+                "the model's node does not fit its operator; export it again");
+  }
 }
 
 void infer(Graph& graph, NodeId id) {

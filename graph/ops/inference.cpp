@@ -177,6 +177,12 @@ void Inference::require_type(std::size_t i, DataType wanted) const {
   }
 }
 
+Dim Inference::single_dim(const std::string& name) const {
+  const SymShape& dims = attrs().dims(name);
+  if (dims.size() != 1) mismatch("one element as " + name, std::to_string(dims.size()));
+  return dims.front();
+}
+
 std::int64_t Inference::axis(const std::string& name, std::int64_t rank) {
   const std::int64_t given = attrs().integer(name);
   const std::int64_t checked = checked_axis(given, rank);
@@ -319,6 +325,8 @@ void infer_recurrent(Inference& in, std::int64_t gates) {
   in.require_rank(2, 3);
   for (std::size_t i : {std::size_t{1}, std::size_t{2}}) in.require_same_type(0, i);
   const std::int64_t hidden = in.attrs().integer("hidden_size");
+  constexpr std::int64_t widest = std::int64_t{1} << 31;
+  if (hidden < 1 || hidden > widest) mismatch("a positive hidden_size", std::to_string(hidden));
   const std::int64_t directions = in.attrs().text("direction") == "bidirectional" ? 2 : 1;
   if (const auto& w = in.shape(1)) {
     if (const auto rows = (*w)[1].constant(); rows && *rows != gates * hidden) {

@@ -67,6 +67,8 @@ class Inference {
   void require_integer(std::size_t i) const;
   void require_float(std::size_t i) const;
   void require_type(std::size_t i, DataType wanted) const;
+  // The only element of an attribute that holds extents.
+  Dim single_dim(const std::string& name) const;
   // The attribute's axis, made non-negative for the rank (and written back).
   std::int64_t axis(const std::string& name, std::int64_t rank);
 

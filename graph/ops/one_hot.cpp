@@ -13,7 +13,7 @@ void infer_op(Graph& graph, NodeId id) {
   }
   SymShape shape = *in.shape(0);
   const auto axis = in.axis("axis", static_cast<std::int64_t>(shape.size()) + 1);
-  const Dim depth = in.attrs().has("depth") ? in.attrs().dims("depth").at(0)
+  const Dim depth = in.attrs().has("depth") ? in.single_dim("depth")
                                             : in.dynamic(0, static_cast<std::size_t>(axis));
   shape.insert(shape.begin() + static_cast<std::ptrdiff_t>(axis), depth);
   in.output(0, type, std::move(shape));

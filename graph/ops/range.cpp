@@ -43,7 +43,7 @@ void infer_op(Graph& graph, NodeId id) {
     in.attrs().set("length", SymShape{*length});
     in.drop(1);
   }
-  const Dim length = in.attrs().dims("length").at(0);
+  const Dim length = in.single_dim("length");
   Contents contents;
   const Contents start = in.contents(0);
   const Contents delta = in.contents(2);

@@ -11,8 +11,8 @@ void infer_op(Graph& graph, NodeId id) {
   if (node.bodies.size() != 1) mismatch("one body", std::to_string(node.bodies.size()));
   Graph& body = node.bodies[0];
   const std::size_t n = node.outputs.size();
-  if (states + scans > node.inputs.size() || body.inputs.size() != node.inputs.size() ||
-      body.outputs.size() != n || states > n) {
+  if (states > n || scans > node.inputs.size() || states + scans > node.inputs.size() ||
+      body.inputs.size() != node.inputs.size() || body.outputs.size() != n || states > n) {
     mismatch("a body with " + std::to_string(node.inputs.size()) + " inputs and " +
                  std::to_string(n) + " outputs",
              std::to_string(body.inputs.size()) + " and " + std::to_string(body.outputs.size()));

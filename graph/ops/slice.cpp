@@ -130,6 +130,10 @@ void infer_op(Graph& graph, NodeId id) {
   const SymShape& starts = in.attrs().dims("starts");
   const SymShape& ends = in.attrs().dims("ends");
   const auto& steps = in.attrs().integers("steps");
+  if (starts.size() != axes.size() || ends.size() != axes.size() || steps.size() != axes.size()) {
+    mismatch("as many starts, ends and steps as axes",
+             concord::to_string(starts) + ", " + concord::to_string(ends));
+  }
   for (std::size_t k = 0; k < axes.size(); ++k) {
     axes[k] = checked_axis(axes[k], *in.rank(0));
     if (steps[k] == 0) mismatch("a step other than 0", "0");

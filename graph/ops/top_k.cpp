@@ -17,10 +17,7 @@ void infer_op(Graph& graph, NodeId id) {
   in.require_rank_at_least(0, 1);
   SymShape shape = *in.shape(0);
   const auto axis = static_cast<std::size_t>(in.axis("axis", *in.rank(0)));
-  if (in.attrs().has("k") && in.attrs().dims("k").size() != 1) {
-    mismatch("one element as k", std::to_string(in.attrs().dims("k").size()));
-  }
-  shape[axis] = in.attrs().has("k") ? in.attrs().dims("k")[0] : in.dynamic(0, axis, "topk");
+  shape[axis] = in.attrs().has("k") ? in.single_dim("k") : in.dynamic(0, axis, "topk");
   in.output(0, in.dtype(0), shape);
   in.output(1, DataType::i64, std::move(shape));
 }
