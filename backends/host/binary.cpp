@@ -1,4 +1,5 @@
 #include <cmath>
+#include <limits>
 
 #include "backends/host/elements.h"
 #include "backends/host/kernel.h"
@@ -173,6 +174,19 @@ Tensor comparison(BinaryFn fn, const Tensor& a, const Tensor& b) {
   });
 }
 
+// Toward zero; what does not fit saturates, NaN gives 0.
+template <typename T>
+T truncated(double value) {
+  if (std::isnan(value)) return T{0};
+  if (value >= static_cast<double>(std::numeric_limits<T>::max())) {
+    return std::numeric_limits<T>::max();
+  }
+  if (value <= static_cast<double>(std::numeric_limits<T>::min())) {
+    return std::numeric_limits<T>::min();
+  }
+  return static_cast<T>(value);
+}
+
 // The exponent may be of another type than the base.
 Tensor power(const Tensor& base, const Tensor& exponent) {
   return with_integer(base.dtype(), [&](auto tag) {
@@ -180,9 +194,8 @@ Tensor power(const Tensor& base, const Tensor& exponent) {
     if (is_float(exponent.dtype())) {
       const std::vector<double> e = doubles(exponent);
       return pairwise<T, T, double>(
-          base.dtype(), base, raw<T>(base), exponent, e, [](T x, double y) {
-            return static_cast<T>(static_cast<std::int64_t>(std::pow(static_cast<double>(x), y)));
-          });
+          base.dtype(), base, raw<T>(base), exponent, e,
+          [](T x, double y) { return truncated<T>(std::pow(static_cast<double>(x), y)); });
     }
     const std::vector<std::int64_t> e = exponent.ints();
     return pairwise<T, T, std::int64_t>(base.dtype(), base, raw<T>(base), exponent, e,

@@ -46,6 +46,8 @@ TEST(Arithmetic, BinaryIntegers) {
   EXPECT_EQ(binary("less", a, b), "bool[4]{0, 1, 1, 0}");
   EXPECT_EQ(binary("pow", tensor<std::int32_t>({3}, {2, -3, 2}), i64({3}, {10, 3, -1})),
             "int32[3]{1024, -27, 0}");
+  EXPECT_EQ(binary("pow", tensor<std::int32_t>({3}, {4, 10, -8}), f32({3}, {0.5f, 30, 0.5f})),
+            "int32[3]{2, 2147483647, 0}");
   EXPECT_EQ(binary("shift_left", tensor<std::uint8_t>({3}, {1, 200, 1}),
                    tensor<std::uint8_t>({3}, {3, 1, 8})),
             "uint8[3]{8, 144, 0}");

@@ -103,6 +103,38 @@ TEST(BudgetOfDots, HalfPrecisionTensorsSummedInFloat) {
   }
 }
 
+// Steps in float64 are held to its own roundoff: the oracle computes them in long double.
+TEST(BudgetOfDots, DoublePrecision) {
+  const std::int64_t length = 1000;
+  const std::int64_t rows = 32;
+  Source source(13);
+  Tensor a(DataType::f64, {rows, length});
+  Tensor b(DataType::f64, {length, 1});
+  for (double& v : a.as_mutable<double>()) v = static_cast<double>(source.draw(Data::normal)) / 3;
+  for (double& v : b.as_mutable<double>()) v = static_cast<double>(source.draw(Data::normal)) / 7;
+  const StepPrecision f64{DataType::f64, DataType::f64, DataType::f64, false};
+  const OracleValue y = oracle_run(OpKind::matmul, {a, b}, {}, {DataType::f64}, with_sigma(f64))[0];
+  double worst_double = 0;
+  double worst_float = 0;
+  for (std::int64_t i = 0; i < rows; ++i) {
+    double wide = 0;
+    float narrow = 0;
+    for (std::int64_t j = 0; j < length; ++j) {
+      const double term = a.at_double(i * length + j) * b.at_double(j);
+      wide += term;
+      narrow += static_cast<float>(term);
+    }
+    const double budget =
+        reference::budget(y.value.at_double(i), y.sigma.at_double(i), DataType::f64);
+    worst_double = std::max(worst_double, std::abs(wide - y.value.at_double(i)) / budget);
+    worst_float = std::max(worst_float,
+                           std::abs(static_cast<double>(narrow) - y.value.at_double(i)) / budget);
+  }
+  EXPECT_LE(worst_double, 1);
+  EXPECT_GT(worst_double, 0);
+  EXPECT_GT(worst_float, 1);
+}
+
 TEST(BudgetOfDots, FaultsGoOver) {
   const Product product(768, Data::normal, with_sigma(), 9);
   std::vector<float> y = product.by(dot_lanes);
