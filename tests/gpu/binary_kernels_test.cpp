@@ -92,6 +92,32 @@ INSTANTIATE_TEST_SUITE_P(All, BinaryF32, testing::ValuesIn(float_cases()), [](co
   return test.param.name + "_" + std::to_string(test.index);
 });
 
+// Gated units on ordinary values; the activations' own edges are the unary tests'.
+TEST(Binary, GatesByActivations) {
+  const int n = 4000;
+  const std::vector<float> a = normal(n, 1, 3.0f);
+  const std::vector<float> b = normal(n, 2);
+  const Buffer a_buffer = upload(a);
+  const Buffer b_buffer = upload(b);
+  const auto check = [&](const std::string& name, const std::function<double(double)>& gate) {
+    const Buffer out = upload(std::vector<float>(n));
+    launch<kernels::BinaryParams>("binary_" + name + "_mul_f32", flat_groups(n),
+                                  {a_buffer.ptr, b_buffer.ptr, out.ptr, n, n, n});
+    const std::vector<float> y = download<float>(out, n);
+    for (int i = 0; i < n; ++i) {
+      const double exact = gate(a[i]) * b[i];
+      const double slack = std::ldexp(8 * std::abs(exact) + 2 * std::abs(double{a[i]} * b[i]), -24);
+      ASSERT_LE(std::abs(y[i] - exact), slack) << name << "(" << a[i] << ", " << b[i] << ")";
+    }
+  };
+  check("sigmoid", [](double x) { return 1 / (1 + std::exp(-x)); });
+  check("silu", [](double x) { return x / (1 + std::exp(-x)); });
+  check("gelu_erf", [](double x) { return 0.5 * x * std::erfc(-x / std::sqrt(2.0)); });
+  check("gelu_tanh", [](double x) {
+    return 0.5 * x * (1 + std::tanh(0.7978845608028654 * (x + 0.044715 * x * x * x)));
+  });
+}
+
 TEST(Binary, BroadcastsByPeriods) {
   const int n = 5000;
   const std::vector<float> a = normal(n, 1);
