@@ -198,14 +198,16 @@ void Planner::copy_view(const View& from, Ref to) {
   });
 }
 
-void Planner::materialise(int value) {
-  const View from = values_[static_cast<std::size_t>(value)].view;
-  touch(from.at.area);
-  View to = from;
-  to.strides = dense_strides(from.shape);
-  to.at = add_piece(from.bytes());
-  copy_view(from, to.at);
-  set_view(value, to);
+// Made once; readers that take views go on with the view.
+Ref Planner::dense_copy(int value) {
+  ValueState& state = values_[static_cast<std::size_t>(value)];
+  touch(state.view.at.area);
+  if (!state.dense) {
+    state.dense = add_piece(state.view.bytes());
+    copy_view(state.view, state.dense);
+  }
+  touch(state.dense.area);
+  return state.dense;
 }
 
 // --- extents and types
@@ -272,9 +274,24 @@ Ref Planner::in(int input) {
   return in_bytes(input);
 }
 
+View Planner::dense_view(int input) {
+  View result;
+  if (!has(input)) return result;
+  result.at = in(input);
+  result.dtype = dtype(input);
+  result.shape = shape(input);
+  result.strides = dense_strides(result.shape);
+  return result;
+}
+
+View Planner::dense_view_f32(int input) {
+  if (!has(input) || !is_half(dtype(input))) return dense_view(input);
+  return view_f32(input);
+}
+
 Ref Planner::in_bytes(int input) {
   if (!has(input)) return {};
-  if (!state(input).view.dense()) materialise(number(input));
+  if (!state(input).view.dense()) return dense_copy(number(input));
   touch(state(input).view.at.area);
   return state(input).view.at;
 }
@@ -390,8 +407,15 @@ void Planner::place(int output, const View& view) {
     set_view(value, placed);
     return;
   }
+  if (!dense && !info.wants_view) {
+    View copy = view;
+    copy.strides = dense_strides(view.shape);
+    copy.at = add_piece(view.bytes());
+    copy_view(view, copy.at);
+    set_view(value, copy);
+    return;
+  }
   set_view(value, view);
-  if (!dense && !info.wants_view) materialise(value);
 }
 
 View Planner::out_strided(int output, const Dims& strides) {

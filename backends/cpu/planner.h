@@ -36,11 +36,13 @@ class Planner {
   const Bindings& bindings() const { return data_.bindings; }
 
   // --- inputs; an omitted one gives the null Ref
-  const View& view(int input);  // as it lies, read through its strides
-  Ref in(int input);            // dense
-  Ref in_bytes(int input);      // dense, to be read by memcpy: a constant may be unaligned
-  Ref in_f32(int input);        // dense, of 16-bit floats a converted copy
-  View view_f32(int input);     // as view; of 16-bit floats a dense converted copy
+  const View& view(int input);     // as it lies, read through its strides
+  Ref in(int input);               // dense
+  Ref in_bytes(int input);         // dense, to be read by memcpy: a constant may be unaligned
+  View dense_view(int input);      // in() with its shape
+  View dense_view_f32(int input);  // in_f32() with its shape
+  Ref in_f32(int input);           // dense, of 16-bit floats a converted copy
+  View view_f32(int input);        // as view; of 16-bit floats a dense converted copy
   bool is_constant(int input) const;
 
   // --- outputs
@@ -91,7 +93,8 @@ class Planner {
  private:
   struct ValueState {
     View view;
-    Ref f32;  // a converted copy
+    Ref dense;  // a dense copy, where the view is strided and a reader wanted one
+    Ref f32;    // a converted copy
     int uses_left = 0;
   };
   struct Area {
@@ -112,7 +115,7 @@ class Planner {
   void touch(std::uint32_t area);
   void set_view(int value, const View& view);
   void align_constant(int value);
-  void materialise(int value);
+  Ref dense_copy(int value);
   Ref fresh(int value, std::int64_t bytes);
   void copy_view(const View& from, Ref to);
   Ref constant_f32(int value);

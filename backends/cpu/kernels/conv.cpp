@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "backends/cpu/kernels/conv_direct.h"
 #include "backends/cpu/kernels/parallel.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -166,6 +167,7 @@ constexpr int kPatchSlot = 3;                    // of thread_scratch; the produ
 constexpr std::int64_t kBlockBytes = 192 << 10;  // of patches, to stay in L2 beside the weights
 constexpr std::int64_t kSharedBytes = 4 << 20;   // of patches gathered at once
 constexpr std::int64_t kEnoughChannels = 8;
+constexpr std::int64_t kLongRun = 8;  // of neighbouring inputs, worth gathering into patches
 
 // Where an output pixel's patch begins.
 struct Pixel {
@@ -199,7 +201,7 @@ void zero(float* to, std::int64_t n) {
   std::memset(to, 0, static_cast<std::size_t>(n) * sizeof(float));
 }
 
-void copy(const float* from, float* to, std::int64_t n) {
+inline void copy(const float* from, float* to, std::int64_t n) {
   std::memcpy(to, from, static_cast<std::size_t>(n) * sizeof(float));
 }
 
@@ -384,6 +386,23 @@ void convolve_depthwise(const float* weights, const ConvArgs& a) {
   });
 }
 
+// Activation and residual over finished sums.
+void finish_rows(const ConvArgs& a) {
+  if (a.activation == Activation::none && a.residual == nullptr) return;
+  const ConvExtents& e = a.extents;
+  const std::int64_t rows = e.batch * e.out[0] * e.out[1];
+  const std::int64_t width = e.out[2] * e.out_channels;
+  parallel_for(rows, 1 + 10000 / (1 + width), [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t row = begin; row < end; ++row) {
+      float* y = a.y + row * width;
+      if (a.activation != Activation::none) unary(element_op(a.activation), width, y, y);
+      if (a.residual != nullptr) {
+        HWY_DYNAMIC_DISPATCH(add_row)(width, a.residual + row * width, y);
+      }
+    }
+  });
+}
+
 }  // namespace
 
 PackedFilter PackedFilter::pack(const ConvExtents& e, const float* weights, Element storage) {
@@ -400,6 +419,10 @@ PackedFilter PackedFilter::pack(const ConvExtents& e, const float* weights, Elem
     return filter;
   }
   filter.channels_last_ = channels >= kEnoughChannels || taps == 1;
+  if (!filter.channels_last_ && e.groups == 1 && e.kernel[2] < kLongRun) {
+    filter.direct_ = pack_direct(e, weights);
+    return filter;
+  }
   const std::int64_t columns = e.out_channels / e.groups;
   const std::int64_t depth = taps * channels;
   std::vector<float> turned;
@@ -424,7 +447,7 @@ PackedFilter PackedFilter::pack(const ConvExtents& e, const float* weights, Elem
 }
 
 std::int64_t PackedFilter::bytes() const {
-  auto sum = static_cast<std::int64_t>(depthwise_.size());
+  auto sum = static_cast<std::int64_t>(depthwise_.size() + direct_.size());
   for (const PackedWeights& w : groups_) sum += static_cast<std::int64_t>(w.bytes());
   return sum;
 }
@@ -434,6 +457,11 @@ void convolve(const PackedFilter& filter, const ConvArgs& args) {
   if (e.batch * e.out_pixels() * e.out_channels == 0) return;
   if (filter.depthwise_.size() != 0) {
     convolve_depthwise(filter.depthwise_.as<float>(), args);
+    return;
+  }
+  if (filter.direct_.size() != 0) {
+    convolve_direct(filter.direct_.as<float>(), args);
+    finish_rows(args);
     return;
   }
   if (!filter.channels_last_ || !is_pointwise(args)) {
@@ -449,8 +477,66 @@ void convolve(const PackedFilter& filter, const ConvArgs& args) {
   }
 }
 
+namespace {
+
+// Kernels that neither overlap nor leave gaps: every output has one product.
+bool is_tiling(const ConvExtents& e) {
+  for (int axis = 0; axis < 3; ++axis) {
+    if (e.stride[axis] != e.kernel[axis] || e.pad[axis] != 0) return false;
+    if (e.dilation[axis] != 1 && e.kernel[axis] != 1) return false;
+    if (e.out[axis] != e.in[axis] * e.stride[axis]) return false;
+  }
+  return true;
+}
+
+void spread_columns(const ConvExtents& e, const float* columns, std::int64_t channels,
+                    const float* bias, float* y, std::int64_t y_channel_stride) {
+  const std::int64_t lines = e.batch * e.out[0] * e.out[1];
+  const std::int64_t taps = e.taps();
+  const std::int64_t width = e.kernel[2] * channels;  // of neighbouring outputs in one column
+  parallel_for(
+      lines, 1 + 20000 / (1 + e.out[2] * channels), [&](std::int64_t begin, std::int64_t end) {
+        for (std::int64_t line = begin; line < end; ++line) {
+          const std::int64_t o1 = line % e.out[1];
+          const std::int64_t o0 = line / e.out[1] % e.out[0];
+          const std::int64_t batch = line / (e.out[1] * e.out[0]);
+          const std::int64_t pixel =
+              ((batch * e.in[0] + o0 / e.stride[0]) * e.in[1] + o1 / e.stride[1]) * e.in[2];
+          const std::int64_t tap =
+              (o0 % e.stride[0] * e.kernel[1] + o1 % e.stride[1]) * e.kernel[2];
+          const float* from = columns + (pixel * taps + tap) * channels;
+          float* to = y + line * e.out[2] * y_channel_stride;
+          for (std::int64_t i = 0; i < e.in[2]; ++i, from += taps * channels) {
+            if (y_channel_stride == channels) {
+              copy(from, to, width);
+              to += width;
+              continue;
+            }
+            for (std::int64_t k = 0; k < e.kernel[2]; ++k, to += y_channel_stride) {
+              copy(from + k * channels, to, channels);
+            }
+          }
+          if (bias == nullptr) continue;
+          to = y + line * e.out[2] * y_channel_stride;
+          if (channels == 1) {
+            for (std::int64_t i = 0; i < e.out[2]; ++i) to[i * y_channel_stride] += bias[0];
+            continue;
+          }
+          for (std::int64_t i = 0; i < e.out[2]; ++i, to += y_channel_stride) {
+            HWY_DYNAMIC_DISPATCH(add_row)(channels, bias, to);
+          }
+        }
+      });
+}
+
+}  // namespace
+
 void sum_columns(const ConvExtents& e, const float* columns, std::int64_t channels,
                  const float* bias, float* y, std::int64_t y_channel_stride) {
+  if (is_tiling(e)) {
+    spread_columns(e, columns, channels, bias, y, y_channel_stride);
+    return;
+  }
   const std::int64_t pixels = e.out_pixels();
   const std::int64_t taps = e.taps();
   // The input that meets output o at tap k, if there is one.

@@ -33,7 +33,7 @@ class PackedFilter {
   static PackedFilter pack(const ConvExtents& extents, const float* weights, Element storage);
 
   bool channels_last() const { return channels_last_; }
-  // f32, f16 or bf16, as PackedWeights has it; depthwise weights are always f32.
+  // f32, f16 or bf16, as PackedWeights has it; those of depthwise and first layers are always f32.
   Element storage() const { return groups_.empty() ? Element::f32 : groups_[0].storage(); }
   std::int64_t bytes() const;
 
@@ -42,6 +42,7 @@ class PackedFilter {
   bool channels_last_ = false;
   std::vector<PackedWeights> groups_;
   AlignedBuffer depthwise_;  // [taps, channels]
+  AlignedBuffer direct_;     // see conv_direct.h
 };
 
 struct ConvArgs {

@@ -25,6 +25,8 @@ struct Space {
   std::array<std::int64_t, ElementProgram::max_operands> inner_stride{};
   std::int64_t inner = 1;
   std::int64_t rows = 1;
+  // Per input: whether it lies contiguously over the whole space; whether every row reads the same.
+  std::array<bool, ElementProgram::max_operands> flat{}, repeats{};
 };
 
 Space collapse(std::span<const std::int64_t> shape, std::span<const ElementProgram::Input> inputs) {
@@ -53,7 +55,10 @@ Space collapse(std::span<const std::int64_t> shape, std::span<const ElementProgr
     axes[static_cast<std::size_t>(rank++)] = next;
   }
   Space space;
-  if (rank == 0) return space;
+  if (rank == 0) {
+    for (std::size_t i = 0; i < inputs.size(); ++i) space.flat[i] = true;
+    return space;
+  }
   const Axis& last = axes[static_cast<std::size_t>(rank - 1)];
   space.inner = last.extent;
   for (std::size_t i = 0; i < inputs.size(); ++i) space.inner_stride[i] = last.stride[i];
@@ -63,6 +68,17 @@ Space collapse(std::span<const std::int64_t> shape, std::span<const ElementProgr
     space.extent[a] = axes[a].extent;
     space.rows *= axes[a].extent;
     for (std::size_t i = 0; i < inputs.size(); ++i) space.stride[i][a] = axes[a].stride[i];
+  }
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    space.flat[i] = space.inner_stride[i] == 1;
+    space.repeats[i] = true;
+    std::int64_t dense = space.inner;
+    for (int axis = space.rank - 1; axis >= 0; --axis) {
+      const auto a = static_cast<std::size_t>(axis);
+      space.flat[i] = space.flat[i] && space.stride[i][a] == dense;
+      space.repeats[i] = space.repeats[i] && space.stride[i][a] == 0;
+      dense *= space.extent[a];
+    }
   }
   return space;
 }
@@ -117,6 +133,9 @@ struct ElementAccess {
   std::int64_t tile;
   int lanes;
   std::array<ElementLoop, ElementProgram::max_operands> loops{};
+  // Where an input that every tile reads alike is kept, or −1. Tiles begin at rows then.
+  std::array<int, ElementProgram::max_operands> kept{};
+  int kept_count = 0;
 
   std::size_t input_count() const { return inputs.size(); }
 
@@ -126,6 +145,12 @@ struct ElementAccess {
     const auto* base = static_cast<const std::byte*>(inputs[i].data);
     const std::int64_t stride = space.inner_stride[i];
     const std::int64_t size = static_cast<std::int64_t>(element_size(type));
+    if (space.flat[i]) {
+      const auto* first = base + begin * size;
+      if (is_plain_float(type)) return reinterpret_cast<const float*>(first);
+      load_floats(type, first, 1, slot, n);
+      return slot;
+    }
     std::int64_t row = begin / space.inner;
     std::int64_t column = begin % space.inner;
     if (column + n <= space.inner) {
@@ -146,8 +171,8 @@ struct ElementAccess {
   }
 
   void run_range(std::int64_t begin, std::int64_t end) const {
-    auto* registers = reinterpret_cast<float*>(
-        thread_scratch(static_cast<std::size_t>(program.slots_ * tile) * sizeof(float), 0));
+    auto* registers = reinterpret_cast<float*>(thread_scratch(
+        static_cast<std::size_t>((program.slots_ + kept_count) * tile) * sizeof(float), 0));
     const auto slot = [&](std::size_t operand) {
       return registers + program.slot_[operand] * tile;
     };
@@ -159,7 +184,13 @@ struct ElementAccess {
     std::array<const float*, ElementProgram::max_operands> value{};
     for (std::int64_t at = begin; at < end; at += tile) {
       const std::int64_t n = std::min(tile, end - at);
-      for (std::size_t i = 0; i < first_step; ++i) value[i] = fetch(i, at, n, slot(i));
+      for (std::size_t i = 0; i < first_step; ++i) {
+        if (kept[i] < 0) {
+          value[i] = fetch(i, at, n, slot(i));
+        } else if (at == begin) {
+          value[i] = fetch(i, at, n, registers + (program.slots_ + kept[i]) * tile);
+        }
+      }
       for (std::size_t j = 0; j < program.steps_.size(); ++j) {
         const ElementStep& step = program.steps_[j];
         float* out = slot(first_step + j);
@@ -249,9 +280,19 @@ void ElementProgram::run(std::span<const std::int64_t> shape, std::span<const In
   if (total == 0) return;
   const Space space = collapse(shape, inputs);
   const int lanes = element_lanes();
-  const std::int64_t tile =
-      std::clamp<std::int64_t>(kTileBytes / (4 * slots_) / 64 * 64, 128, 2048);
-  ElementAccess access{*this, space, inputs, outputs, tile, lanes, {}};
+  ElementAccess access{*this, space, inputs, outputs, 0, lanes, {}, {}, 0};
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    const bool scalar = space.repeats[i] && space.inner_stride[i] == 0;
+    const bool row = space.repeats[i] && space.rank > 0 && space.inner <= 512;
+    access.kept[i] = !space.flat[i] && (scalar || row) ? access.kept_count++ : -1;
+  }
+  std::int64_t tile = std::clamp<std::int64_t>(
+      kTileBytes / (4 * (slots_ + access.kept_count)) / 64 * 64, 128, 2048);
+  // Whole rows, so that what every row reads stands alike in every tile.
+  if (space.rank > 0 && space.inner <= 512) {
+    tile = std::max(space.inner, tile / space.inner * space.inner);
+  }
+  access.tile = tile;
   for (std::size_t j = 0; j < steps_.size(); ++j) access.loops[j] = element_loop(steps_[j].op);
   const std::int64_t tiles = (total + tile - 1) / tile;
   const auto grain = static_cast<std::int64_t>(5000.0 / (cost_ * static_cast<double>(tile))) + 1;

@@ -228,6 +228,54 @@ template void max_pool_indexed(const ConvExtents&, const std::int8_t*, std::int8
 template void max_pool_indexed(const ConvExtents&, const std::uint8_t*, std::uint8_t*,
                                std::int64_t*, bool);
 
+void resample_nearest(std::span<const NearestAxis> axes, const float* x, float* y, float outside) {
+  // The innermost resampled axis is walked along lines; what lies within it is copied whole.
+  std::size_t last = axes.size();
+  while (last > 0 && axes[last - 1].index == nullptr) --last;
+  std::int64_t inner = 1;
+  for (std::size_t a = last; a < axes.size(); ++a) inner *= axes[a].in;
+  if (last == 0) {
+    std::memcpy(y, x, static_cast<std::size_t>(inner) * 4);
+    return;
+  }
+  const NearestAxis& line_axis = axes[last - 1];
+  std::int64_t lines = 1;
+  for (std::size_t a = 0; a + 1 < last; ++a) lines *= axes[a].out;
+  const std::int64_t width = line_axis.out * inner;
+  parallel_for(lines, 1 + 20000 / (1 + width), [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t line = begin; line < end; ++line) {
+      std::int64_t offset = 0;
+      std::int64_t stride = line_axis.in * inner;
+      std::int64_t rest = line;
+      bool inside = true;
+      for (std::size_t a = last - 1; a-- > 0;) {
+        const std::int64_t o = rest % axes[a].out;
+        rest /= axes[a].out;
+        const std::int64_t i = axes[a].index != nullptr ? axes[a].index[o] : o;
+        inside = inside && i >= 0;
+        offset += i * stride;
+        stride *= axes[a].in;
+      }
+      float* to = y + line * width;
+      if (!inside) {
+        std::fill_n(to, width, outside);
+        continue;
+      }
+      const float* from = x + offset;
+      for (std::int64_t o = 0; o < line_axis.out; ++o) {
+        const std::int64_t i = line_axis.index[o];
+        if (inner == 1) {
+          to[o] = i < 0 ? outside : from[i];
+        } else if (i < 0) {
+          std::fill_n(to + o * inner, inner, outside);
+        } else {
+          std::memcpy(to + o * inner, from + i * inner, static_cast<std::size_t>(inner) * 4);
+        }
+      }
+    }
+  });
+}
+
 void resample(const ResampleAxis& axis, std::int64_t outer, std::int64_t inner, const float* x,
               float* y) {
   parallel_for(outer * axis.out, 1 + 10000 / (1 + inner * axis.taps),

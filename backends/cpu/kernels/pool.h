@@ -44,4 +44,13 @@ struct ResampleAxis {
 void resample(const ResampleAxis& axis, std::int64_t outer, std::int64_t inner, const float* x,
               float* y);
 
+// Nearest neighbours along any axes, in one pass: y[o…] = x[index of each axis…], or `outside`
+// where an index is negative. Elements of 4 bytes; axes [rank][extent] from the outermost; axes
+// that are not resampled have no table. At most 8.
+struct NearestAxis {
+  std::int64_t in = 0, out = 0;
+  const std::int32_t* index = nullptr;
+};
+void resample_nearest(std::span<const NearestAxis> axes, const float* x, float* y, float outside);
+
 }  // namespace concord::cpu

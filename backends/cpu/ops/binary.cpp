@@ -88,9 +88,9 @@ template <typename Kernel>
 void plan_strided(Planner& p, const std::string& name, Element type, Kernel kernel) {
   const Dims shape = p.out_shape();
   const Ref a = p.in(0);
-  const Dims a_stride = broadcast_to(p.view(0), shape);
+  const Dims a_stride = broadcast_to(p.dense_view(0), shape);
   const Ref b = second(p, type);
-  const Dims b_stride = broadcast_to(p.view(1), shape);
+  const Dims b_stride = broadcast_to(p.dense_view(1), shape);
   std::uint32_t reusable = 0;
   for (int i = 0; i < 2; ++i) {
     if (p.shape(i).count() == shape.count() && p.dtype(i) == p.out_dtype()) reusable |= 1u << i;
@@ -121,9 +121,9 @@ PlanFn prepare(Compiler& c) {
     return [program, name](Planner& p) {
       const Dims shape = p.out_shape();
       const Ref b = second(p, Element::f32);
-      Dims strides[2] = {broadcast_to(p.view(0), shape), broadcast_to(p.view(1), shape)};
       const Ref a = p.in(0);
-      strides[0] = broadcast_to(p.view(0), shape);
+      const Dims strides[2] = {broadcast_to(p.dense_view(0), shape),
+                               broadcast_to(p.dense_view(1), shape)};
       const Ref y = p.out();
       p.emit(name, static_cast<double>(shape.count()), [=](const Frame& f) {
         ElementProgram::Input inputs[2] = {{f.at(a), {}}, {f.at(b), {}}};

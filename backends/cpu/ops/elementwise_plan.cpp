@@ -181,23 +181,6 @@ void run_pass(const Frame& f, const ElementProgram& program, const Pass& pass, R
   program.run(pass.shape, {inputs.data(), pass.inputs.size()}, {&target, 1});
 }
 
-// Axes from the outermost to the innermost in memory, if the view fills memory densely in some
-// order that is not the row-major one.
-std::optional<std::vector<int>> permuted_order(const View& view) {
-  if (view.dense()) return std::nullopt;
-  std::vector<int> order(static_cast<std::size_t>(view.shape.rank()));
-  std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(),
-                   [&](int a, int b) { return view.strides[a] > view.strides[b]; });
-  std::int64_t expected = 1;
-  for (auto axis = order.rbegin(); axis != order.rend(); ++axis) {
-    if (view.shape[*axis] == 1) continue;
-    if (view.strides[*axis] != expected) return std::nullopt;
-    expected *= view.shape[*axis];
-  }
-  return order;
-}
-
 Dims permuted(const Dims& dims, const std::vector<int>& order) {
   Dims result;
   for (int axis : order) result.push_back(dims[axis]);
@@ -256,6 +239,21 @@ bool writable(DataType dtype) {
   return readable(dtype);
 }
 
+std::optional<std::vector<int>> permuted_order(const View& view) {
+  if (view.dense()) return std::nullopt;
+  std::vector<int> order(static_cast<std::size_t>(view.shape.rank()));
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(),
+                   [&](int a, int b) { return view.strides[a] > view.strides[b]; });
+  std::int64_t expected = 1;
+  for (auto axis = order.rbegin(); axis != order.rend(); ++axis) {
+    if (view.shape[*axis] == 1) continue;
+    if (view.strides[*axis] != expected) return std::nullopt;
+    expected *= view.shape[*axis];
+  }
+  return order;
+}
+
 Dims broadcast_to(const View& view, const Dims& shape) {
   Dims strides = Dims::filled(shape.rank(), 0);
   const int lead = shape.rank() - view.shape.rank();
@@ -278,15 +276,15 @@ void plan_elementwise(Planner& p, const std::shared_ptr<const ElementProgram>& p
   pass.shape = order ? permuted(shape, *order) : shape;
   std::uint32_t reusable = 0;
   for (int i = 0; i < p.input_count(); ++i) {
-    const View& view = p.view(i);
+    View view = p.view(i);
     Dims strides = broadcast_to(view, shape);
     if (order) strides = permuted(strides, *order);
-    Ref at = view.at;
     if (!walks_inward(pass.shape, strides)) {
-      at = p.in(i);
-      strides = broadcast_to(p.view(i), shape);
+      view = p.dense_view(i);
+      strides = broadcast_to(view, shape);
       if (order) strides = permuted(strides, *order);
     }
+    const Ref at = view.at;
     pass.inputs.push_back({at, strides});
     if (!order && p.shape(i).count() == shape.count() &&
         element_bytes(p.dtype(i)) == element_bytes(p.out_dtype())) {

@@ -31,6 +31,9 @@ struct Broadcast {
   Ref at;
   Dims strides;
 };
+// Axes from the outermost to the innermost in memory, if the view fills memory densely in some
+// order that is not the row-major one.
+std::optional<std::vector<int>> permuted_order(const View& view);
 // The view's strides against the output's shape, aligned at the last axis.
 Dims broadcast_to(const View& view, const Dims& shape);
 

@@ -90,8 +90,8 @@ PlanFn prepare(Compiler&) {
     const Ref b = p.in(1);
     const Ref a_zero = p.in(2);
     const Ref b_zero = p.in(3);
-    const View& a_view = p.view(0);
-    const View& b_view = p.view(1);
+    const View a_view = p.dense_view(0);
+    const View b_view = p.dense_view(1);
     const Dims y = p.out_shape();
     const int axes = y.rank() - 2;
     args.m = y[axes];

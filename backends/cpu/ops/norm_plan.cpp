@@ -12,7 +12,7 @@ Ref expanded(Planner& p, int input, const Dims& shape) {
   if (input < 0 || !p.has(input)) return {};
   const Ref at = p.in_f32(input);
   if (p.shape(input).count() == shape.count()) return at;
-  View view = p.view_f32(input);
+  const View view = p.dense_view_f32(input);
   const Dims strides = broadcast_to(view, shape);
   const Ref to = p.scratch(shape.count() * 4);
   p.emit([shape, strides, at, to](const Frame& f) {

@@ -214,8 +214,7 @@ PlanFn prepare_recurrent(Compiler& c, Cell cell) {
     const std::int64_t rows = gate_count(cell) * form.hidden;
     // Rounding a state anew at every step adds up; recurrent layers stay in f32 but for models that
     // are stored in 16 bits.
-    const Element storage =
-        w->dtype() == DataType::f16 ? Element::f16 : Element::f32;
+    const Element storage = w->dtype() == DataType::f16 ? Element::f16 : Element::f32;
     for (std::size_t d = 0; d < form.directions.size(); ++d) {
       const auto at = static_cast<std::int64_t>(d) * rows;
       packed->push_back(pack(cell, form.split_hidden, input, form.hidden,

@@ -150,6 +150,29 @@ void plan(Planner& p, const graph::Node& node, const std::vector<Tensor>& operan
   Dims extents = shape;
   Ref from = x.at;
   p.kernel("resize");
+  if (node.attrs.text("mode") == "nearest") {
+    std::vector<Table> tables(order.size());
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      const int axis = order[i];
+      const auto a = static_cast<std::size_t>(axis);
+      if (std::find(resized.begin(), resized.end(), axis) == resized.end()) continue;
+      tables[i] = make_table(node.attrs,
+                             {shape[axis], g.output[a], g.scales[a], g.roi_begin[a], g.roi_end[a]});
+    }
+    std::vector<NearestAxis> axes(order.size());
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      axes[i].in = shape[order[i]];
+      axes[i].out = g.output[static_cast<std::size_t>(order[i])];
+      axes[i].index = tables[i].index.empty() ? nullptr : tables[i].index.data();
+    }
+    // Moving the tables keeps their elements where they are.
+    p.emit([tables = std::move(tables), axes, from, to = y.at,
+            outside = static_cast<float>(node.attrs.number("extrapolation", 0.0))](const Frame& f) {
+      resample_nearest(axes, f.at<const float>(from), f.at<float>(to), outside);
+    });
+    finish_channels_last(p, y);
+    return;
+  }
   for (std::size_t i = 0; i < resized.size(); ++i) {
     const int axis = resized[i];
     const auto a = static_cast<std::size_t>(axis);

@@ -12,8 +12,9 @@ PlanFn prepare(Compiler&) {
     Broadcast operands[3];
     std::uint32_t reusable = 0;
     for (int i = 0; i < 3; ++i) {
-      operands[i].at = p.in(i);
-      operands[i].strides = broadcast_to(p.view(i), shape);
+      const View view = p.dense_view(i);
+      operands[i].at = view.at;
+      operands[i].strides = broadcast_to(view, shape);
       if (i > 0 && p.shape(i).count() == shape.count()) reusable |= 1u << i;
     }
     const Ref y = p.out_over(0, reusable);
