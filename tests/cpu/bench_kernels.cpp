@@ -227,11 +227,12 @@ void transpose_2d(benchmark::State& state) {
 }
 BENCHMARK(transpose_2d)->ArgsProduct({{768}, {768}, {1, 2, 4, 8}, {1, 2}})->UseRealTime();
 
+// 0: own workers, 1: OpenMP's
 void hand_over(benchmark::State& state) {
-  const ThreadScope scope(2);
+  const ThreadScope scope(2, state.range(0) == 0 ? Workers::own : Workers::openmp);
   measure(state, 0, 0, [&] { parallel_tasks(scope.threads(), [](int) {}); });
 }
-BENCHMARK(hand_over)->UseRealTime();
+BENCHMARK(hand_over)->Arg(0)->Arg(1)->UseRealTime();
 
 }  // namespace
 }  // namespace concord::cpu

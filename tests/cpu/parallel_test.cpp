@@ -3,6 +3,7 @@
 #include "backends/cpu/kernels/parallel.h"
 
 #include <atomic>
+#include <chrono>
 #include <cstring>
 #include <thread>
 #include <vector>
@@ -14,9 +15,11 @@
 namespace concord::cpu {
 namespace {
 
-TEST(Parallel, EveryItemOnce) {
+class Parallel : public ::testing::TestWithParam<Workers> {};
+
+TEST_P(Parallel, EveryItemOnce) {
   for (const int threads : {1, 2, 4}) {
-    const ThreadScope scope(threads);
+    const ThreadScope scope(threads, GetParam());
     for (const std::int64_t count : {0, 1, 2, 3, 7, 100, 1001}) {
       for (const std::int64_t grain : {1, 3, 50, 5000}) {
         std::vector<std::atomic<int>> seen(static_cast<std::size_t>(count));
@@ -41,13 +44,15 @@ TEST(Parallel, EveryItemOnce) {
   }
 }
 
-TEST(Parallel, WithoutScopeAndInsideARegionItIsSerial) {
+TEST_P(Parallel, WithoutScopeAndInsideARegionItIsSerial) {
   EXPECT_EQ(current_threads(), 1);
-  const ThreadScope scope(2);
+  const ThreadScope scope(2, GetParam());
   EXPECT_EQ(current_threads(), scope.threads());
   std::atomic<int> inner{0};
   parallel_for(8, 1, [&](std::int64_t, std::int64_t) {
     EXPECT_EQ(current_threads(), 1);
+    const ThreadScope within(2);
+    EXPECT_EQ(within.threads(), 1);
     parallel_for(10, 1, [&](std::int64_t begin, std::int64_t end) {
       inner += static_cast<int>(end - begin);
     });
@@ -56,8 +61,8 @@ TEST(Parallel, WithoutScopeAndInsideARegionItIsSerial) {
   EXPECT_EQ(current_threads(), scope.threads());
 }
 
-TEST(Parallel, ScopesNestAndRestore) {
-  const ThreadScope outer(available_threads());
+TEST_P(Parallel, ScopesNestAndRestore) {
+  const ThreadScope outer(available_threads(), GetParam());
   const int had = current_threads();
   {
     const ThreadScope inner(1);
@@ -68,11 +73,11 @@ TEST(Parallel, ScopesNestAndRestore) {
   EXPECT_EQ(current_threads(), had);
 }
 
-TEST(Parallel, BudgetIsNotExceeded) {
+TEST_P(Parallel, BudgetIsNotExceeded) {
   const int all = available_threads();
   EXPECT_GE(all, 1);
   {
-    const ThreadScope scope(1000);
+    const ThreadScope scope(1000, GetParam());
     EXPECT_LE(scope.threads(), all);
   }
   std::atomic<int> busy{0};
@@ -81,7 +86,7 @@ TEST(Parallel, BudgetIsNotExceeded) {
   for (int i = 0; i < 8; ++i) {
     callers.emplace_back([&] {
       for (int round = 0; round < 50; ++round) {
-        const ThreadScope scope(2);
+        const ThreadScope scope(2, GetParam());
         const int now = busy += scope.threads();
         int seen = most.load();
         while (now > seen && !most.compare_exchange_weak(seen, now)) {
@@ -98,6 +103,34 @@ TEST(Parallel, BudgetIsNotExceeded) {
   for (std::thread& caller : callers) caller.join();
   EXPECT_LE(most.load(), all);
 }
+
+TEST_P(Parallel, ManyRegionsInARow) {
+  const ThreadScope scope(2, GetParam());
+  std::vector<std::int64_t> values(1000, 0);
+  for (int round = 0; round < 2000; ++round) {
+    parallel_for(1000, 1, [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t i = begin; i < end; ++i) values[static_cast<std::size_t>(i)] += i;
+    });
+  }
+  for (std::int64_t i = 0; i < 1000; ++i) {
+    ASSERT_EQ(values[static_cast<std::size_t>(i)], 2000 * i);
+  }
+}
+
+TEST_P(Parallel, WorkersThatFellAsleepAreWoken) {
+  const ThreadScope scope(2, GetParam());
+  for (int round = 0; round < 5; ++round) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(8));
+    std::atomic<int> sum{0};
+    parallel_tasks(scope.threads(), [&](int) { ++sum; });
+    EXPECT_EQ(sum.load(), scope.threads());
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Kinds, Parallel, ::testing::Values(Workers::own, Workers::openmp),
+                         [](const ::testing::TestParamInfo<Workers>& kind) {
+                           return kind.param == Workers::own ? "own" : "openmp";
+                         });
 
 TEST(Memory, BuffersAreAlignedAndMovable) {
   for (const std::size_t bytes : {std::size_t{1}, std::size_t{100}, std::size_t{3} << 20}) {

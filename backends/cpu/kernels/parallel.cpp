@@ -12,6 +12,8 @@
 
 #include <sched.h>
 
+#include "backends/cpu/kernels/worker_pool.h"
+
 #ifdef _OPENMP
 #include <omp.h>
 #else
@@ -22,7 +24,10 @@ extern "C" void omp_set_num_threads(int) __attribute__((weak));
 namespace concord::cpu {
 namespace {
 
+// Of the innermost scope on this thread; 0 outside of any. Threads is 1 inside a region.
+thread_local int t_scope_threads = 0;
 thread_local int t_threads = 1;
+thread_local Team* t_team = nullptr;  // null: OpenMP's
 
 std::optional<double> quota_of(const std::string& folder) {
   // Version 2: "max 100000" or "150000 100000".
@@ -107,8 +112,6 @@ Budget& budget() {
   return instance;
 }
 
-thread_local bool t_in_scope = false;
-
 void set_openmp_threads(int threads) {
 #ifdef _OPENMP
   omp_set_num_threads(threads);
@@ -127,27 +130,33 @@ int available_threads() {
   return threads;
 }
 
-ThreadScope::ThreadScope(int threads) : outer_(t_in_scope ? t_threads : 0) {
-  if (outer_ > 0) {
-    taken_ = 0;
-    threads_ = std::clamp(threads, 1, outer_);
+ThreadScope::ThreadScope(int threads, Workers workers)
+    : outer_scope_(t_scope_threads), outer_threads_(t_threads), taken_(0) {
+  if (outer_scope_ > 0) {
+    threads_ = std::clamp(threads, 1, t_threads);
   } else {
-    taken_ = budget().take(threads);
-    threads_ = taken_;
-  }
 #ifndef _OPENMP
-  threads_ = 1;
+    if (workers == Workers::openmp) threads = 1;
 #endif
-  t_in_scope = true;
+    taken_ = budget().take(std::min(threads, Team::most_tasks));
+    threads_ = taken_;
+    if (workers == Workers::own && threads_ > 1) {
+      team_ = std::make_unique<Team>(threads_ - 1);
+      t_team = team_.get();
+    }
+    set_openmp_threads(workers == Workers::openmp ? threads_ : 1);
+  }
+  t_scope_threads = threads_;
   t_threads = threads_;
-  set_openmp_threads(threads_);
 }
 
 ThreadScope::~ThreadScope() {
-  t_threads = std::max(outer_, 1);
-  t_in_scope = outer_ > 0;
-  if (outer_ > 0) set_openmp_threads(outer_);
-  if (taken_ > 0) budget().give(taken_);
+  t_scope_threads = outer_scope_;
+  t_threads = outer_threads_;
+  if (taken_ == 0) return;
+  t_team = nullptr;
+  team_.reset();
+  budget().give(taken_);
 }
 
 int current_threads() {
@@ -156,24 +165,34 @@ int current_threads() {
 
 namespace detail {
 
+void enter_worker_thread() {
+  t_scope_threads = 1;
+}
+
 void run_tasks(int tasks, void (*body)(void*, int), void* context) {
-  const int team = t_threads;
+  const int threads = t_threads;
   t_threads = 1;
+  if (threads > 1 && tasks > 1 && t_team != nullptr) {
+    t_team->run(tasks, body, context);
+    t_threads = threads;
+    return;
+  }
 #ifdef _OPENMP
-  if (team > 1 && tasks > 1) {
+  if (threads > 1 && tasks > 1) {
     // The whole team each time, though there may be fewer tasks: see Budget::take.
-#pragma omp parallel num_threads(team)
+#pragma omp parallel num_threads(threads)
     {
+      if (omp_get_thread_num() != 0) enter_worker_thread();
       for (int task = omp_get_thread_num(); task < tasks; task += omp_get_num_threads()) {
         body(context, task);
       }
     }
-    t_threads = team;
+    t_threads = threads;
     return;
   }
 #endif
   for (int task = 0; task < tasks; ++task) body(context, task);
-  t_threads = team;
+  t_threads = threads;
 }
 
 void run_dynamic(std::int64_t count, void (*body)(void*, std::int64_t), void* context) {

@@ -1,4 +1,4 @@
-// The one pool of threads. Kernels split their outputs, never a sum, over threads: results are
+// Threads for kernels. Kernels split their outputs, never a sum, over threads: results are
 // bit-identical for every thread count.
 #pragma once
 
@@ -8,17 +8,25 @@
 
 namespace concord::cpu {
 
+class Team;
+
 // Cores that this process may keep busy: the smaller of the affinity mask and the cgroup's CPU
 // quota (rounded up), at least 1. Read once.
 int available_threads();
 
-// Sets how many threads the kernels called on this thread use, until it goes out of scope. The
-// threads are taken from a process-wide budget of available_threads(): where it is used up, the
-// scope gets one thread and the kernels run on the caller's own. Also sets OpenMP's count, so that
-// oneDNN obeys. Scopes nest; an inner scope cannot get more threads than the outer one has.
+// Which threads a scope uses. Our own workers hand over quicker and do not hold each other up on a
+// busy machine. A run that also calls oneDNN, which brings OpenMP, uses OpenMP's threads for
+// everything: two kinds of threads that wait awake would fight for the cores.
+enum class Workers { own, openmp };
+
+// Sets how many threads the kernels called on this thread use, until it goes out of scope: one for
+// a run. The threads are taken from a process-wide budget of available_threads(): the scope waits
+// until one is free, and gets as many as it wants if they are free, else that one. Scopes nest; an
+// inner scope cannot get more threads than the outer one has, nor another kind. OpenMP's count for
+// this thread is set too, so that oneDNN obeys: to one if the workers are our own.
 class ThreadScope {
  public:
-  explicit ThreadScope(int threads);
+  explicit ThreadScope(int threads, Workers workers = Workers::own);
   ~ThreadScope();
   ThreadScope(const ThreadScope&) = delete;
   ThreadScope& operator=(const ThreadScope&) = delete;
@@ -27,14 +35,18 @@ class ThreadScope {
 
  private:
   int threads_;
-  int outer_;
+  int outer_scope_;
+  int outer_threads_;
   int taken_;
+  std::unique_ptr<Team> team_;
 };
 
 // What a kernel called here would use: 1 without a scope and inside a parallel region.
 int current_threads();
 
 namespace detail {
+// On a thread that works for others: a scope made there gets one thread, and waits for nothing.
+void enter_worker_thread();
 void run_tasks(int tasks, void (*body)(void*, int), void* context);
 void run_dynamic(std::int64_t count, void (*body)(void*, std::int64_t), void* context);
 }  // namespace detail
