@@ -22,9 +22,9 @@ void infer_op(Graph& graph, NodeId id) {
   }
   const auto rank = static_cast<std::int64_t>(data.size());
   if (batch < 0 || batch >= static_cast<std::int64_t>(indices.size()) || *width < 1 ||
-      batch + *width > rank) {
-    mismatch("indices of at most " + std::to_string(rank - batch) + " coordinates",
-             std::to_string(*width));
+      batch > rank || *width > rank - batch) {
+    mismatch("batch_dims and coordinates within rank " + std::to_string(rank),
+             std::to_string(batch) + " and " + std::to_string(*width));
   }
   SymShape shape(indices.begin(), indices.end() - 1);
   for (std::int64_t k = 0; k < batch; ++k) {
