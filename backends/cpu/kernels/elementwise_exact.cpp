@@ -8,64 +8,10 @@
 #include <stdexcept>
 #include <type_traits>
 
-#include "backends/cpu/kernels/parallel.h"
+#include "backends/cpu/kernels/elementwise_runs.h"
 
 namespace concord::cpu {
 namespace {
-
-// Calls f(out index, operand offsets..., count, operand steps...) for runs along the last axis,
-// over threads.
-template <std::size_t kOperands, typename Run>
-void for_each_run(std::span<const std::int64_t> shape,
-                  const std::array<const std::int64_t*, kOperands>& strides, double nanoseconds,
-                  Run run) {
-  std::int64_t total = 1;
-  for (const std::int64_t extent : shape) total *= extent;
-  if (total == 0) return;
-  const std::size_t rank = shape.size();
-  // The longest tail of axes over which every operand is dense or constant makes one run.
-  std::int64_t length = 1;
-  std::array<std::int64_t, kOperands> step{};
-  std::size_t inner = rank;
-  while (inner > 0) {
-    const std::size_t axis = inner - 1;
-    bool fits = true;
-    for (std::size_t o = 0; o < kOperands; ++o) {
-      const std::int64_t stride = strides[o][axis];
-      if (shape[axis] == 1) continue;
-      if (length == 1) {
-        step[o] = stride;
-      } else {
-        fits = fits && stride == step[o] * length;
-      }
-    }
-    if (!fits) break;
-    length *= shape[axis];
-    --inner;
-  }
-  const std::int64_t rows = total / length;
-  // Long runs are cut so that they too go over threads.
-  const std::int64_t piece = std::min<std::int64_t>(length, 4096);
-  const std::int64_t pieces = (length + piece - 1) / piece;
-  parallel_for(rows * pieces,
-               static_cast<std::int64_t>(5000 / (nanoseconds * static_cast<double>(piece) + 2)) + 1,
-               [&](std::int64_t begin, std::int64_t end) {
-                 for (std::int64_t item = begin; item < end; ++item) {
-                   const std::int64_t first = item % pieces * piece;
-                   std::int64_t row = item / pieces;
-                   const std::int64_t at = row * length + first;
-                   std::array<std::int64_t, kOperands> offset{};
-                   for (std::size_t o = 0; o < kOperands; ++o) offset[o] = first * step[o];
-                   for (std::size_t axis = inner; axis-- > 0;) {
-                     const std::int64_t index = row % shape[axis];
-                     row /= shape[axis];
-                     for (std::size_t o = 0; o < kOperands; ++o)
-                       offset[o] += index * strides[o][axis];
-                   }
-                   run(at, offset, std::min(piece, length - first), step);
-                 }
-               });
-}
 
 // Arithmetic in a type in which it is defined: integers wrap around.
 template <typename T>
@@ -390,24 +336,6 @@ auto with_type(Element type, F f) {
   }
 }
 
-template <typename T>
-T bitwise_of(BitOp op, T a, T b) {
-  constexpr auto kBits = static_cast<T>(sizeof(T) * 8);
-  switch (op) {
-    case BitOp::bit_and:
-      return static_cast<T>(a & b);
-    case BitOp::bit_or:
-      return static_cast<T>(a | b);
-    case BitOp::bit_xor:
-      return static_cast<T>(a ^ b);
-    case BitOp::shift_left:
-      return b >= kBits ? T{0} : static_cast<T>(a << b);
-    case BitOp::shift_right:
-      return b >= kBits ? T{0} : static_cast<T>(a >> b);
-  }
-  return a;
-}
-
 }  // namespace
 
 bool supports_exact(ElementOp op, Element type) {
@@ -428,74 +356,6 @@ bool supports_exact(ElementOp op, Element type) {
 void elementwise_exact(ElementOp op, Element type, std::span<const std::int64_t> shape,
                        StridedOperand a, StridedOperand b, void* out, double p0, double p1) {
   with_type(type, [&](auto zero) { run_typed<decltype(zero)>(op, shape, a, b, out, p0, p1); });
-}
-
-void bitwise(BitOp op, Element type, std::span<const std::int64_t> shape, StridedOperand a,
-             StridedOperand b, void* out) {
-  // Shifts are those of the unsigned type; for and, or, xor the sign does not matter.
-  const auto run = [&](auto zero) {
-    using T = decltype(zero);
-    const T* x = static_cast<const T*>(a.data);
-    const T* z = static_cast<const T*>(b.data);
-    T* y = static_cast<T*>(out);
-    for_each_run<2>(shape, {a.stride, b.stride}, 1.5,
-                    [&](std::int64_t at, const auto& offset, std::int64_t n, const auto& step) {
-                      for (std::int64_t i = 0; i < n; ++i) {
-                        y[at + i] = bitwise_of<T>(op, x[offset[0] + i * step[0]],
-                                                  z[offset[1] + i * step[1]]);
-                      }
-                    });
-  };
-  switch (element_size(type)) {
-    case 1:
-      return run(std::uint8_t{});
-    case 2:
-      return run(std::uint16_t{});
-    case 4:
-      return run(std::uint32_t{});
-    default:
-      return run(std::uint64_t{});
-  }
-}
-
-void bitwise_not(Element type, std::int64_t n, const void* x, void* out) {
-  const auto* from = static_cast<const std::uint8_t*>(x);
-  auto* to = static_cast<std::uint8_t*>(out);
-  const std::int64_t bytes = n * static_cast<std::int64_t>(element_size(type));
-  for (std::int64_t i = 0; i < bytes; ++i) to[i] = static_cast<std::uint8_t>(~from[i]);
-}
-
-void select(std::size_t element_bytes, std::span<const std::int64_t> shape,
-            StridedOperand condition, StridedOperand a, StridedOperand b, void* out) {
-  const auto* c = static_cast<const std::uint8_t*>(condition.data);
-  const auto run = [&](auto zero) {
-    using T = decltype(zero);
-    const T* x = static_cast<const T*>(a.data);
-    const T* z = static_cast<const T*>(b.data);
-    T* y = static_cast<T*>(out);
-    for_each_run<3>(shape, {condition.stride, a.stride, b.stride}, 1,
-                    [&](std::int64_t at, const auto& offset, std::int64_t n, const auto& step) {
-                      for (std::int64_t i = 0; i < n; ++i) {
-                        y[at + i] = c[offset[0] + i * step[0]] != 0 ? x[offset[1] + i * step[1]]
-                                                                    : z[offset[2] + i * step[2]];
-                      }
-                    });
-  };
-  struct Pair {
-    std::uint64_t low, high;
-  };
-  switch (element_bytes) {
-    case 1:
-      return run(std::uint8_t{});
-    case 2:
-      return run(std::uint16_t{});
-    case 4:
-      return run(std::uint32_t{});
-    case 8:
-      return run(std::uint64_t{});
-    default:
-      return run(Pair{});
-  }
 }
 
 }  // namespace concord::cpu
