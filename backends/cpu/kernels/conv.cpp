@@ -167,7 +167,9 @@ constexpr int kPatchSlot = 3;                    // of thread_scratch; the produ
 constexpr std::int64_t kBlockBytes = 192 << 10;  // of patches, to stay in L2 beside the weights
 constexpr std::int64_t kSharedBytes = 4 << 20;   // of patches gathered at once
 constexpr std::int64_t kEnoughChannels = 8;
-constexpr std::int64_t kLongRun = 8;  // of neighbouring inputs, worth gathering into patches
+constexpr std::int64_t kNarrow = 48;    // output channels that take no longer than their patches
+constexpr std::int64_t kLongLine = 64;  // of outputs
+constexpr std::int64_t kLongRun = 8;    // of neighbouring inputs, worth gathering into patches
 
 // Where an output pixel's patch begins.
 struct Pixel {
@@ -419,10 +421,9 @@ PackedFilter PackedFilter::pack(const ConvExtents& e, const float* weights, Elem
     return filter;
   }
   filter.channels_last_ = channels >= kEnoughChannels || taps == 1;
-  if (!filter.channels_last_ && e.groups == 1 && e.kernel[2] < kLongRun) {
-    filter.direct_ = pack_direct(e, weights);
-    return filter;
-  }
+  const bool narrow =
+      filter.channels_last_ && taps > 1 && e.out_channels <= kNarrow && storage == Element::f32;
+  const bool first_layer = !filter.channels_last_ && e.kernel[2] < kLongRun;
   const std::int64_t columns = e.out_channels / e.groups;
   const std::int64_t depth = taps * channels;
   std::vector<float> turned;
@@ -439,6 +440,10 @@ PackedFilter PackedFilter::pack(const ConvExtents& e, const float* weights, Elem
         }
       }
       from = turned.data();
+    }
+    if (e.groups == 1 && (narrow || first_layer)) {
+      filter.direct_ = pack_direct(columns, depth, from);
+      if (first_layer) return filter;
     }
     filter.groups_.push_back(
         PackedWeights::pack(MatrixView{from, Element::f32, depth, columns, 1, depth}, storage));
@@ -459,8 +464,9 @@ void convolve(const PackedFilter& filter, const ConvArgs& args) {
     convolve_depthwise(filter.depthwise_.as<float>(), args);
     return;
   }
-  if (filter.direct_.size() != 0) {
-    convolve_direct(filter.direct_.as<float>(), args);
+  // Narrow products pay for patches only along short lines, most of which are borders.
+  if (filter.direct_.size() != 0 && (filter.groups_.empty() || e.out[2] >= kLongLine)) {
+    convolve_direct(filter.direct_.as<float>(), filter.channels_last_, args);
     finish_rows(args);
     return;
   }

@@ -14,12 +14,17 @@
 #ifndef CONCORD_CONV_DIRECT_LINE
 #define CONCORD_CONV_DIRECT_LINE
 namespace concord::cpu {
-// One line of outputs along the last axis.
+// One line of outputs along the last axis. Those in [inner_begin, inner_end) have all their taps
+// inside the input; the others' patches are gathered.
 struct DirectLine {
   const float* x;     // what the first output's first tap reads
   std::int64_t step;  // elements between neighbouring outputs
-  std::int64_t outputs;
+  std::int64_t outputs, inner_begin, inner_end;
   const std::int64_t* offset;  // of each product, from an output's first
+  const std::int64_t* count;   // 0, 1, 2, …: the offsets within a gathered patch
+  void (*gather)(const void* context, std::int64_t output, float* to);
+  const void* context;
+  float* patches;  // [kMostPixels, depth]
   std::int64_t depth;
   const float* weights;  // [panels, depth, panel]
   const float* bias;
@@ -49,8 +54,17 @@ template <int kVectors, int kPixels>
 void tile(const DirectLine& line, std::int64_t first, int valid, const float* weights,
           std::int64_t channel) {
   const float* x[kPixels];
+  const bool inside = first >= line.inner_begin && first + valid <= line.inner_end;
+  const std::int64_t* offsets = inside ? line.offset : line.count;
   for (int p = 0; p < kPixels; ++p) {
-    x[p] = line.x + (first + std::min(p, valid - 1)) * line.step;
+    const int pixel = std::min(p, valid - 1);
+    if (inside) {
+      x[p] = line.x + (first + pixel) * line.step;
+    } else {
+      float* patch = line.patches + pixel * line.depth;
+      if (p < valid) line.gather(line.context, first + p, patch);
+      x[p] = patch;
+    }
   }
   V sums[kPixels][kVectors];
   for (int p = 0; p < kPixels; ++p) {
@@ -58,7 +72,7 @@ void tile(const DirectLine& line, std::int64_t first, int valid, const float* we
   }
   for (std::int64_t k = 0; k < line.depth; ++k) {
     const float* row = weights + k * kPanel;
-    const std::int64_t offset = line.offset[k];
+    const std::int64_t offset = offsets[k];
     V w[kVectors];
     for (int v = 0; v < kVectors; ++v) w[v] = hn::LoadU(kTag, row + v * kLanes);
     for (int p = 0; p < kPixels; ++p) {
@@ -86,11 +100,24 @@ void tile(const DirectLine& line, std::int64_t first, int valid, const float* we
 }
 
 template <int kVectors, int kPixels>
-void panel(const DirectLine& line, const float* weights, std::int64_t channel) {
-  for (std::int64_t first = 0; first < line.outputs; first += kPixels) {
-    const auto valid = static_cast<int>(std::min<std::int64_t>(kPixels, line.outputs - first));
+void segment(const DirectLine& line, std::int64_t begin, std::int64_t end, const float* weights,
+             std::int64_t channel) {
+  for (std::int64_t first = begin; first < end; first += kPixels) {
+    const auto valid = static_cast<int>(std::min<std::int64_t>(kPixels, end - first));
     tile<kVectors, kPixels>(line, first, valid, weights, channel);
   }
+}
+
+// The borders apart, in tiles of few pixels: there are seldom more.
+template <int kVectors, int kPixels>
+void panel(const DirectLine& line, const float* weights, std::int64_t channel) {
+  if (line.inner_begin >= line.inner_end) {
+    segment<kVectors, kPixels>(line, 0, line.outputs, weights, channel);
+    return;
+  }
+  segment<kVectors, 2>(line, 0, line.inner_begin, weights, channel);
+  segment<kVectors, kPixels>(line, line.inner_begin, line.inner_end, weights, channel);
+  segment<kVectors, 2>(line, line.inner_end, line.outputs, weights, channel);
 }
 
 }  // namespace
@@ -141,27 +168,56 @@ HWY_EXPORT(direct_line);
 
 namespace {
 
-constexpr int kScratchSlot = 3;
+constexpr int kTableSlot = 3;  // the caller's: offsets
+constexpr int kPatchSlot = 2;  // each thread's: patches of a tile
+constexpr std::int64_t kMostPixels = 16;
 
-// The input as the lines read it: [channels, span of each axis], where all taps are inside.
-struct Source {
-  const float* data;
-  std::int64_t channel, axis[3];  // strides
+// The outputs of one axis whose taps are all inside the input: [begin, end).
+void inner_range(const ConvExtents& e, int axis, std::int64_t& begin, std::int64_t& end) {
+  const std::int64_t reach = (e.kernel[axis] - 1) * e.dilation[axis];
+  begin = (std::max<std::int64_t>(0, e.pad[axis]) + e.stride[axis] - 1) / e.stride[axis];
+  const std::int64_t last = e.in[axis] - 1 - reach + e.pad[axis];
+  end = last < 0 ? 0 : std::min(e.out[axis], last / e.stride[axis] + 1);
+  begin = std::min(begin, end);
+}
+
+// What the gathering of a line's patches needs.
+struct LineContext {
+  const ConvArgs* args;
+  const float* x;         // of the image
+  std::int64_t start[3];  // input element of the line's first tap, per axis
 };
 
-// Elements of one axis that the outputs' taps reach over.
+// Of an input that is channels last.
+void gather_patch(const void* opaque, std::int64_t output, float* to) {
+  const auto& line = *static_cast<const LineContext*>(opaque);
+  const ConvArgs& a = *line.args;
+  const ConvExtents& e = a.extents;
+  const auto bytes = static_cast<std::size_t>(e.in_channels) * sizeof(float);
+  for (std::int64_t k0 = 0; k0 < e.kernel[0]; ++k0) {
+    const std::int64_t i0 = line.start[0] + k0 * e.dilation[0];
+    for (std::int64_t k1 = 0; k1 < e.kernel[1]; ++k1) {
+      const std::int64_t i1 = line.start[1] + k1 * e.dilation[1];
+      const bool row = i0 >= 0 && i0 < e.in[0] && i1 >= 0 && i1 < e.in[1];
+      const float* from = line.x + i0 * a.spatial_stride[0] + i1 * a.spatial_stride[1];
+      for (std::int64_t k2 = 0; k2 < e.kernel[2]; ++k2, to += e.in_channels) {
+        const std::int64_t i2 = line.start[2] + output * e.stride[2] + k2 * e.dilation[2];
+        if (row && i2 >= 0 && i2 < e.in[2]) {
+          std::memcpy(to, from + i2 * a.spatial_stride[2], bytes);
+        } else {
+          std::memset(to, 0, bytes);
+        }
+      }
+    }
+  }
+}
+
+// The input elements of one axis that the outputs' taps reach over.
 std::int64_t span_of(const ConvExtents& e, int axis) {
   return (e.out[axis] - 1) * e.stride[axis] + (e.kernel[axis] - 1) * e.dilation[axis] + 1;
 }
 
-bool needs_padding(const ConvExtents& e) {
-  for (int axis = 0; axis < 3; ++axis) {
-    if (e.pad[axis] != 0 || span_of(e, axis) > e.in[axis]) return true;
-  }
-  return false;
-}
-
-// A copy of one image with its padding.
+// A copy of one image [channels, span…] with its padding: all taps of all outputs are inside.
 void copy_padded(const ConvArgs& a, const float* x, const std::int64_t (&span)[3], float* to) {
   const ConvExtents& e = a.extents;
   const std::int64_t rows = e.in_channels * span[0] * span[1];
@@ -194,20 +250,33 @@ void copy_padded(const ConvArgs& a, const float* x, const std::int64_t (&span)[3
   });
 }
 
+void fill_offsets(const ConvArgs& a, bool channels_last, std::int64_t* offsets) {
+  const ConvExtents& e = a.extents;
+  const std::int64_t taps = e.taps();
+  for (std::int64_t t = 0; t < taps; ++t) {
+    const std::int64_t k[3] = {t / (e.kernel[1] * e.kernel[2]), t / e.kernel[2] % e.kernel[1],
+                               t % e.kernel[2]};
+    std::int64_t at = 0;
+    for (int axis = 0; axis < 3; ++axis) at += k[axis] * e.dilation[axis] * a.spatial_stride[axis];
+    for (std::int64_t c = 0; c < e.in_channels; ++c) {
+      offsets[channels_last ? t * e.in_channels + c : c * taps + t] = at + c * a.channel_stride;
+    }
+  }
+}
+
 }  // namespace
 
 std::int64_t direct_panel() {
   return HWY_DYNAMIC_DISPATCH(direct_panel_width)();
 }
 
-AlignedBuffer pack_direct(const ConvExtents& e, const float* weights) {
+AlignedBuffer pack_direct(std::int64_t channels, std::int64_t depth, const float* weights) {
   const std::int64_t width = direct_panel();
-  const std::int64_t depth = e.in_channels * e.taps();
-  const std::int64_t panels = (e.out_channels + width - 1) / width;
+  const std::int64_t panels = (channels + width - 1) / width;
   AlignedBuffer packed(static_cast<std::size_t>(panels * depth * width) * sizeof(float));
   auto* to = packed.as<float>();
   std::fill_n(to, panels * depth * width, 0.0f);
-  for (std::int64_t m = 0; m < e.out_channels; ++m) {
+  for (std::int64_t m = 0; m < channels; ++m) {
     for (std::int64_t k = 0; k < depth; ++k) {
       to[(m / width * depth + k) * width + m % width] = weights[m * depth + k];
     }
@@ -215,54 +284,85 @@ AlignedBuffer pack_direct(const ConvExtents& e, const float* weights) {
   return packed;
 }
 
-void convolve_direct(const float* weights, const ConvArgs& a) {
+namespace {
+
+// Lines of outputs [first, last) of args, whose x is that of the first image.
+void run_lines(const float* weights, const ConvArgs& a, const std::int64_t* offsets,
+               std::int64_t depth, std::int64_t first, std::int64_t last) {
   const ConvExtents& e = a.extents;
+  std::int64_t begin[3], end[3];
+  for (int axis = 0; axis < 3; ++axis) inner_range(e, axis, begin[axis], end[axis]);
+  auto* patches = reinterpret_cast<float*>(
+      thread_scratch(static_cast<std::size_t>(kMostPixels * depth) * sizeof(float), kPatchSlot));
+  for (std::int64_t i = first; i < last; ++i) {
+    const std::int64_t o1 = i % e.out[1];
+    const std::int64_t o0 = i / e.out[1] % e.out[0];
+    const bool inside = o0 >= begin[0] && o0 < end[0] && o1 >= begin[1] && o1 < end[1];
+    const LineContext context{
+        &a,
+        a.x + i / (e.out[1] * e.out[0]) * a.batch_stride,
+        {o0 * e.stride[0] - e.pad[0], o1 * e.stride[1] - e.pad[1], -e.pad[2]}};
+    DirectLine line;
+    line.step = e.stride[2] * a.spatial_stride[2];
+    line.outputs = e.out[2];
+    line.inner_begin = inside ? begin[2] : 0;
+    line.inner_end = inside ? end[2] : 0;
+    line.x = context.x;
+    for (int axis = 0; axis < 3; ++axis) line.x += context.start[axis] * a.spatial_stride[axis];
+    line.offset = offsets;
+    line.count = offsets + depth;
+    line.gather = gather_patch;
+    line.context = &context;
+    line.patches = patches;
+    line.depth = depth;
+    line.weights = weights;
+    line.bias = a.bias;
+    line.channels = e.out_channels;
+    line.y = a.y + i * e.out[2] * e.out_channels;
+    HWY_DYNAMIC_DISPATCH(direct_line)(line);
+  }
+}
+
+}  // namespace
+
+void convolve_direct(const float* weights, bool channels_last, const ConvArgs& args) {
+  const ConvExtents& e = args.extents;
   const std::int64_t depth = e.in_channels * e.taps();
   const std::int64_t span[3] = {span_of(e, 0), span_of(e, 1), span_of(e, 2)};
-  const bool padded = needs_padding(e);
-  const std::int64_t image = padded ? e.in_channels * span[0] * span[1] * span[2] : 0;
+  const std::int64_t image = channels_last ? 0 : e.in_channels * span[0] * span[1] * span[2];
+  const std::int64_t table_bytes = 2 * depth * static_cast<std::int64_t>(sizeof(std::int64_t));
   std::byte* scratch =
-      thread_scratch(static_cast<std::size_t>(depth * 8 + image * 4), kScratchSlot);
+      thread_scratch(static_cast<std::size_t>(table_bytes + image * 4), kTableSlot);
   auto* offsets = reinterpret_cast<std::int64_t*>(scratch);
-  auto* copy = reinterpret_cast<float*>(scratch + depth * 8);
-  Source source{
-      nullptr, a.channel_stride, {a.spatial_stride[0], a.spatial_stride[1], a.spatial_stride[2]}};
-  if (padded) source = {copy, span[0] * span[1] * span[2], {span[1] * span[2], span[2], 1}};
-  std::int64_t next = 0;
-  for (std::int64_t c = 0; c < e.in_channels; ++c) {
-    for (std::int64_t k0 = 0; k0 < e.kernel[0]; ++k0) {
-      for (std::int64_t k1 = 0; k1 < e.kernel[1]; ++k1) {
-        for (std::int64_t k2 = 0; k2 < e.kernel[2]; ++k2) {
-          offsets[next++] = c * source.channel + k0 * e.dilation[0] * source.axis[0] +
-                            k1 * e.dilation[1] * source.axis[1] +
-                            k2 * e.dilation[2] * source.axis[2];
-        }
-      }
+  auto* copy = reinterpret_cast<float*>(scratch + table_bytes);
+  const std::int64_t lines = e.out[0] * e.out[1];
+  const std::int64_t grain = 1 + 200000 / (1 + e.out[2] * e.out_channels * depth);
+  ConvArgs a = args;
+  if (!channels_last) {
+    // Of few channels: each image is copied with its padding.
+    a.channel_stride = span[0] * span[1] * span[2];
+    a.spatial_stride[0] = span[1] * span[2];
+    a.spatial_stride[1] = span[2];
+    a.spatial_stride[2] = 1;
+    for (int axis = 0; axis < 3; ++axis) {
+      a.extents.in[axis] = span[axis];
+      a.extents.pad[axis] = 0;
     }
   }
-  const std::int64_t lines = e.out[0] * e.out[1];
-  const std::int64_t work = e.out[2] * e.out_channels * depth;
+  fill_offsets(a, channels_last, offsets);
+  for (std::int64_t k = 0; k < depth; ++k) offsets[depth + k] = k;
+  if (channels_last) {
+    parallel_for(e.batch * lines, grain, [&](std::int64_t first, std::int64_t last) {
+      run_lines(weights, a, offsets, depth, first, last);
+    });
+    return;
+  }
+  a.x = copy;
   for (std::int64_t batch = 0; batch < e.batch; ++batch) {
-    const float* x = a.x + batch * a.batch_stride;
-    if (padded) {
-      copy_padded(a, x, span, copy);
-      x = copy;
-    }
-    parallel_for(lines, 1 + 200000 / (1 + work), [&](std::int64_t begin, std::int64_t end) {
-      for (std::int64_t i = begin; i < end; ++i) {
-        DirectLine line;
-        line.x = x + i / e.out[1] * e.stride[0] * source.axis[0] +
-                 i % e.out[1] * e.stride[1] * source.axis[1];
-        line.step = e.stride[2] * source.axis[2];
-        line.outputs = e.out[2];
-        line.offset = offsets;
-        line.depth = depth;
-        line.weights = weights;
-        line.bias = a.bias;
-        line.channels = e.out_channels;
-        line.y = a.y + (batch * lines + i) * e.out[2] * e.out_channels;
-        HWY_DYNAMIC_DISPATCH(direct_line)(line);
-      }
+    copy_padded(args, args.x + batch * args.batch_stride, span, copy);
+    a.y = args.y + batch * lines * e.out[2] * e.out_channels;
+    parallel_for(lines, grain, [&](std::int64_t first, std::int64_t last) {
+      run_lines(weights, a, offsets, depth, first, last);
     });
   }
 }

@@ -1,5 +1,6 @@
-// Convolution of an input with few channels without patches in memory: every output pixel's
-// products read the input through a table of offsets. For first layers, on images.
+// Convolution without patches in memory: every output pixel's products read the input through a
+// table of offsets. For few channels on either side: first layers, on images, and narrow ones,
+// where gathering patches would take as long as multiplying them.
 #pragma once
 
 #include <cstdint>
@@ -11,10 +12,12 @@ namespace concord::cpu {
 // Output channels that stand side by side in the packed weights.
 std::int64_t direct_panel();
 
-// [panels, channels · taps, direct_panel()], zeros beyond the last output channel.
-AlignedBuffer pack_direct(const ConvExtents& extents, const float* weights);
+// Weights [out_channels, depth], depth in the order of the patches (see PackedFilter), as [panels,
+// depth, direct_panel()], zeros beyond the last output channel.
+AlignedBuffer pack_direct(std::int64_t channels, std::int64_t depth, const float* weights);
 
-// One group; any strides. Writes y without activation and residual.
-void convolve_direct(const float* weights, const ConvArgs& args);
+// One group. Patches are [taps, channels] of an input with a channel stride of 1 if channels_last,
+// else [channels, taps] of any. Writes y without activation and residual.
+void convolve_direct(const float* weights, bool channels_last, const ConvArgs& args);
 
 }  // namespace concord::cpu
