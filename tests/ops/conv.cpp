@@ -37,6 +37,11 @@ OpCases cases_conv() {
   list.push_back(conv("no bias", {1, 8, 6, 6}, {9, 8, 3, 3}, padded, false));
   list.push_back(conv("odd channels", {1, 13, 6, 5}, {7, 13, 3, 3}, padded));
   list.push_back(conv("image", {2, 3, 17, 19}, {8, 3, 7, 7}, {{2, 2}, {3, 3, 3, 3}, {1, 1}}));
+  list.push_back(conv("narrow, long lines", {1, 16, 5, 90}, {20, 16, 3, 3}, padded));
+  list.push_back(conv("narrow, three vectors", {2, 12, 4, 70}, {40, 12, 3, 3},
+                      {{1, 1}, {1, 0, 1, 2}, {1, 1}}));
+  list.push_back(
+      conv("narrow, strided", {1, 16, 6, 140}, {9, 16, 3, 5}, {{2, 2}, {1, 2, 1, 2}, {1, 1}}));
   list.push_back(conv("patches", {2, 3, 16, 24}, {32, 3, 8, 8}, {{8, 8}, {0, 0, 0, 0}, {1, 1}}));
   list.push_back(
       conv("strides and dilations", {1, 8, 12, 13}, {5, 8, 3, 2}, {{2, 3}, {2, 1, 0, 1}, {2, 2}}));

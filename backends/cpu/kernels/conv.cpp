@@ -50,10 +50,8 @@ HWY_INLINE void depthwise_tile(const ConvArgs& args, const float* weights, const
   const ConvExtents& e = args.extents;
   const std::int64_t channels = e.out_channels;
   V sums[kWidth][kVectors];
-  for (int v = 0; v < kVectors; ++v) {
-    const V start =
-        args.bias != nullptr ? hn::LoadU(kTag, args.bias + channel + v * kLanes) : hn::Zero(kTag);
-    for (int w = 0; w < kWidth; ++w) sums[w][v] = start;
+  for (int w = 0; w < kWidth; ++w) {
+    for (int v = 0; v < kVectors; ++v) sums[w][v] = hn::Zero(kTag);
   }
   const std::int64_t step = e.stride[2] * args.spatial_stride[2];
   for (std::int64_t k0 = t0.first; k0 < t0.end; ++k0) {
@@ -73,9 +71,12 @@ HWY_INLINE void depthwise_tile(const ConvArgs& args, const float* weights, const
       }
     }
   }
-  for (int w = 0; w < kWidth; ++w) {
-    for (int v = 0; v < kVectors; ++v) {
-      hn::StoreU(sums[w][v], kTag, y + w * channels + channel + v * kLanes);
+  // The bias comes last: in front, a large one would round every product that is added to it.
+  for (int v = 0; v < kVectors; ++v) {
+    const std::int64_t c = channel + v * kLanes;
+    const V bias = args.bias != nullptr ? hn::LoadU(kTag, args.bias + c) : hn::Zero(kTag);
+    for (int w = 0; w < kWidth; ++w) {
+      hn::StoreU(hn::Add(sums[w][v], bias), kTag, y + w * channels + c);
     }
   }
 }
@@ -85,7 +86,7 @@ void depthwise_rest(const ConvArgs& args, const float* weights, const float* x, 
                     const Taps& t1, const Taps& t2, std::int64_t channel, float* y) {
   const ConvExtents& e = args.extents;
   for (std::int64_t c = channel; c < e.out_channels; ++c) {
-    float sum = args.bias != nullptr ? args.bias[c] : 0.0f;
+    float sum = 0.0f;
     for (std::int64_t k0 = t0.first; k0 < t0.end; ++k0) {
       for (std::int64_t k1 = t1.first; k1 < t1.end; ++k1) {
         for (std::int64_t k2 = t2.first; k2 < t2.end; ++k2) {
@@ -96,7 +97,7 @@ void depthwise_rest(const ConvArgs& args, const float* weights, const float* x, 
         }
       }
     }
-    y[c] = sum;
+    y[c] = args.bias != nullptr ? sum + args.bias[c] : sum;
   }
 }
 
@@ -556,8 +557,7 @@ void sum_columns(const ConvExtents& e, const float* columns, std::int64_t channe
                [&](std::int64_t begin, std::int64_t end) {
                  for (std::int64_t row = begin; row < end; ++row) {
                    float* to = y + row * y_channel_stride;
-                   for (std::int64_t c = 0; c < channels; ++c)
-                     to[c] = bias != nullptr ? bias[c] : 0.0f;
+                   std::fill_n(to, channels, 0.0f);
                    const std::int64_t o2 = row % e.out[2];
                    const std::int64_t o1 = row / e.out[2] % e.out[1];
                    const std::int64_t o0 = row / (e.out[2] * e.out[1]) % e.out[0];
@@ -577,6 +577,7 @@ void sum_columns(const ConvExtents& e, const float* columns, std::int64_t channe
                        }
                      }
                    }
+                   if (bias != nullptr) HWY_DYNAMIC_DISPATCH(add_row)(channels, bias, to);
                  }
                });
 }
