@@ -4,163 +4,11 @@
 #include <cstring>
 
 #include "backends/cpu/kernels/conv_direct.h"
+#include "backends/cpu/kernels/conv_internal.h"
+#include "backends/cpu/kernels/elementwise.h"
 #include "backends/cpu/kernels/parallel.h"
 
-#undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "backends/cpu/kernels/conv.cpp"
-#include <hwy/foreach_target.h>
-// After foreach_target.h.
-#include <hwy/highway.h>
-
-HWY_BEFORE_NAMESPACE();
 namespace concord::cpu {
-namespace HWY_NAMESPACE {
-namespace {
-namespace hn = hwy::HWY_NAMESPACE;
-
-using D = hn::ScalableTag<float>;
-using V = hn::Vec<D>;
-constexpr D kTag;
-constexpr std::int64_t kLanes = static_cast<std::int64_t>(hn::MaxLanes(D()));
-
-// The taps that meet the input for one output element of an axis: [first, end).
-struct Taps {
-  std::int64_t first, end, start;  // start: the input element of tap 0
-};
-
-Taps taps_of(const ConvExtents& e, int axis, std::int64_t o) {
-  Taps t;
-  t.start = o * e.stride[axis] - e.pad[axis];
-  const std::int64_t d = e.dilation[axis];
-  t.first = t.start < 0 ? (-t.start + d - 1) / d : 0;
-  t.end = e.kernel[axis];
-  if (t.start + (t.end - 1) * d >= e.in[axis]) {
-    t.end = e.in[axis] - t.start <= 0 ? 0 : (e.in[axis] - t.start + d - 1) / d;
-  }
-  t.first = std::min(t.first, t.end);
-  return t;
-}
-
-// `width` output elements side by side that all have the same taps, for kVectors vectors of
-// channels.
-template <int kVectors, int kWidth>
-HWY_INLINE void depthwise_tile(const ConvArgs& args, const float* weights, const float* x,
-                               const Taps& t0, const Taps& t1, const Taps& t2, std::int64_t channel,
-                               float* y) {
-  const ConvExtents& e = args.extents;
-  const std::int64_t channels = e.out_channels;
-  V sums[kWidth][kVectors];
-  for (int w = 0; w < kWidth; ++w) {
-    for (int v = 0; v < kVectors; ++v) sums[w][v] = hn::Zero(kTag);
-  }
-  const std::int64_t step = e.stride[2] * args.spatial_stride[2];
-  for (std::int64_t k0 = t0.first; k0 < t0.end; ++k0) {
-    for (std::int64_t k1 = t1.first; k1 < t1.end; ++k1) {
-      const float* row = x + (t0.start + k0 * e.dilation[0]) * args.spatial_stride[0] +
-                         (t1.start + k1 * e.dilation[1]) * args.spatial_stride[1] + channel;
-      const float* tap = weights + (k0 * e.kernel[1] + k1) * e.kernel[2] * channels + channel;
-      for (std::int64_t k2 = t2.first; k2 < t2.end; ++k2) {
-        const float* pixel = row + (t2.start + k2 * e.dilation[2]) * args.spatial_stride[2];
-        for (int v = 0; v < kVectors; ++v) {
-          const V weight = hn::LoadU(kTag, tap + k2 * channels + v * kLanes);
-          for (int w = 0; w < kWidth; ++w) {
-            sums[w][v] =
-                hn::MulAdd(hn::LoadU(kTag, pixel + w * step + v * kLanes), weight, sums[w][v]);
-          }
-        }
-      }
-    }
-  }
-  // The bias comes last: in front, a large one would round every product that is added to it.
-  for (int v = 0; v < kVectors; ++v) {
-    const std::int64_t c = channel + v * kLanes;
-    const V bias = args.bias != nullptr ? hn::LoadU(kTag, args.bias + c) : hn::Zero(kTag);
-    for (int w = 0; w < kWidth; ++w) {
-      hn::StoreU(hn::Add(sums[w][v], bias), kTag, y + w * channels + c);
-    }
-  }
-}
-
-// The channels that do not fill a vector.
-void depthwise_rest(const ConvArgs& args, const float* weights, const float* x, const Taps& t0,
-                    const Taps& t1, const Taps& t2, std::int64_t channel, float* y) {
-  const ConvExtents& e = args.extents;
-  for (std::int64_t c = channel; c < e.out_channels; ++c) {
-    float sum = 0.0f;
-    for (std::int64_t k0 = t0.first; k0 < t0.end; ++k0) {
-      for (std::int64_t k1 = t1.first; k1 < t1.end; ++k1) {
-        for (std::int64_t k2 = t2.first; k2 < t2.end; ++k2) {
-          const float a = x[(t0.start + k0 * e.dilation[0]) * args.spatial_stride[0] +
-                            (t1.start + k1 * e.dilation[1]) * args.spatial_stride[1] +
-                            (t2.start + k2 * e.dilation[2]) * args.spatial_stride[2] + c];
-          sum += a * weights[((k0 * e.kernel[1] + k1) * e.kernel[2] + k2) * e.out_channels + c];
-        }
-      }
-    }
-    y[c] = args.bias != nullptr ? sum + args.bias[c] : sum;
-  }
-}
-
-}  // namespace
-
-// One row of outputs along the last axis, without its activation.
-void depthwise_row(const ConvArgs& args, const float* weights, std::int64_t batch, std::int64_t o0,
-                   std::int64_t o1, float* y) {
-  const ConvExtents& e = args.extents;
-  const float* x = args.x + batch * args.batch_stride;
-  const Taps t0 = taps_of(e, 0, o0);
-  const Taps t1 = taps_of(e, 1, o1);
-  const std::int64_t channels = e.out_channels;
-  const auto inside = [&](const Taps& t) { return t.first == 0 && t.end == e.kernel[2]; };
-  for (std::int64_t o2 = 0; o2 < e.out[2];) {
-    const Taps t2 = taps_of(e, 2, o2);
-    const bool wide = o2 + 4 <= e.out[2] && inside(t2) && inside(taps_of(e, 2, o2 + 3));
-    float* out = y + o2 * channels;
-    std::int64_t c = 0;
-    if (wide) {
-      for (; c + 4 * kLanes <= channels; c += 4 * kLanes) {
-        depthwise_tile<4, 4>(args, weights, x, t0, t1, t2, c, out);
-      }
-      for (; c + kLanes <= channels; c += kLanes) {
-        depthwise_tile<1, 4>(args, weights, x, t0, t1, t2, c, out);
-      }
-      for (int w = 0; c < channels && w < 4; ++w) {
-        depthwise_rest(args, weights, x, t0, t1, taps_of(e, 2, o2 + w), c, out + w * channels);
-      }
-      o2 += 4;
-    } else {
-      for (; c + 4 * kLanes <= channels; c += 4 * kLanes) {
-        depthwise_tile<4, 1>(args, weights, x, t0, t1, t2, c, out);
-      }
-      for (; c + kLanes <= channels; c += kLanes) {
-        depthwise_tile<1, 1>(args, weights, x, t0, t1, t2, c, out);
-      }
-      if (c < channels) depthwise_rest(args, weights, x, t0, t1, t2, c, out);
-      ++o2;
-    }
-  }
-}
-
-// to[0, n) += from[0, n)
-void add_row(std::int64_t n, const float* from, float* to) {
-  std::int64_t i = 0;
-  for (; i + kLanes <= n; i += kLanes) {
-    hn::StoreU(hn::Add(hn::LoadU(kTag, to + i), hn::LoadU(kTag, from + i)), kTag, to + i);
-  }
-  for (; i < n; ++i) to[i] += from[i];
-}
-
-}  // namespace HWY_NAMESPACE
-}  // namespace concord::cpu
-HWY_AFTER_NAMESPACE();
-
-#if HWY_ONCE
-#include "backends/cpu/kernels/elementwise.h"
-
-namespace concord::cpu {
-
-HWY_EXPORT(depthwise_row);
-HWY_EXPORT(add_row);
 
 namespace {
 
@@ -368,27 +216,6 @@ ElementOp element_op(Activation activation) {
   return ElementOp::copy;
 }
 
-void convolve_depthwise(const float* weights, const ConvArgs& a) {
-  const ConvExtents& e = a.extents;
-  const std::int64_t rows = e.batch * e.out[0] * e.out[1];
-  const std::int64_t row_elements = e.out[2] * e.out_channels;
-  const std::int64_t work = row_elements * e.taps();
-  parallel_for(rows, 1 + 30000 / (1 + work), [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t row = begin; row < end; ++row) {
-      float* y = a.y + row * row_elements;
-      const std::int64_t o1 = row % e.out[1];
-      const std::int64_t o0 = row / e.out[1] % e.out[0];
-      HWY_DYNAMIC_DISPATCH(depthwise_row)(a, weights, row / (e.out[0] * e.out[1]), o0, o1, y);
-      if (a.activation != Activation::none) {
-        unary(element_op(a.activation), row_elements, y, y);
-      }
-      if (a.residual != nullptr) {
-        HWY_DYNAMIC_DISPATCH(add_row)(row_elements, a.residual + row * row_elements, y);
-      }
-    }
-  });
-}
-
 // Activation and residual over finished sums.
 void finish_rows(const ConvArgs& a) {
   if (a.activation == Activation::none && a.residual == nullptr) return;
@@ -400,7 +227,7 @@ void finish_rows(const ConvArgs& a) {
       float* y = a.y + row * width;
       if (a.activation != Activation::none) unary(element_op(a.activation), width, y, y);
       if (a.residual != nullptr) {
-        HWY_DYNAMIC_DISPATCH(add_row)(width, a.residual + row * width, y);
+        add_floats(width, a.residual + row * width, y);
       }
     }
   });
@@ -463,6 +290,7 @@ void convolve(const PackedFilter& filter, const ConvArgs& args) {
   if (e.batch * e.out_pixels() * e.out_channels == 0) return;
   if (filter.depthwise_.size() != 0) {
     convolve_depthwise(filter.depthwise_.as<float>(), args);
+    finish_rows(args);
     return;
   }
   // Narrow products pay for patches only along short lines, most of which are borders.
@@ -484,103 +312,4 @@ void convolve(const PackedFilter& filter, const ConvArgs& args) {
   }
 }
 
-namespace {
-
-// Kernels that neither overlap nor leave gaps: every output has one product.
-bool is_tiling(const ConvExtents& e) {
-  for (int axis = 0; axis < 3; ++axis) {
-    if (e.stride[axis] != e.kernel[axis] || e.pad[axis] != 0) return false;
-    if (e.dilation[axis] != 1 && e.kernel[axis] != 1) return false;
-    if (e.out[axis] != e.in[axis] * e.stride[axis]) return false;
-  }
-  return true;
-}
-
-void spread_columns(const ConvExtents& e, const float* columns, std::int64_t channels,
-                    const float* bias, float* y, std::int64_t y_channel_stride) {
-  const std::int64_t lines = e.batch * e.out[0] * e.out[1];
-  const std::int64_t taps = e.taps();
-  const std::int64_t width = e.kernel[2] * channels;  // of neighbouring outputs in one column
-  parallel_for(
-      lines, 1 + 20000 / (1 + e.out[2] * channels), [&](std::int64_t begin, std::int64_t end) {
-        for (std::int64_t line = begin; line < end; ++line) {
-          const std::int64_t o1 = line % e.out[1];
-          const std::int64_t o0 = line / e.out[1] % e.out[0];
-          const std::int64_t batch = line / (e.out[1] * e.out[0]);
-          const std::int64_t pixel =
-              ((batch * e.in[0] + o0 / e.stride[0]) * e.in[1] + o1 / e.stride[1]) * e.in[2];
-          const std::int64_t tap =
-              (o0 % e.stride[0] * e.kernel[1] + o1 % e.stride[1]) * e.kernel[2];
-          const float* from = columns + (pixel * taps + tap) * channels;
-          float* to = y + line * e.out[2] * y_channel_stride;
-          for (std::int64_t i = 0; i < e.in[2]; ++i, from += taps * channels) {
-            if (y_channel_stride == channels) {
-              copy(from, to, width);
-              to += width;
-              continue;
-            }
-            for (std::int64_t k = 0; k < e.kernel[2]; ++k, to += y_channel_stride) {
-              copy(from + k * channels, to, channels);
-            }
-          }
-          if (bias == nullptr) continue;
-          to = y + line * e.out[2] * y_channel_stride;
-          if (channels == 1) {
-            for (std::int64_t i = 0; i < e.out[2]; ++i) to[i * y_channel_stride] += bias[0];
-            continue;
-          }
-          for (std::int64_t i = 0; i < e.out[2]; ++i, to += y_channel_stride) {
-            HWY_DYNAMIC_DISPATCH(add_row)(channels, bias, to);
-          }
-        }
-      });
-}
-
-}  // namespace
-
-void sum_columns(const ConvExtents& e, const float* columns, std::int64_t channels,
-                 const float* bias, float* y, std::int64_t y_channel_stride) {
-  if (is_tiling(e)) {
-    spread_columns(e, columns, channels, bias, y, y_channel_stride);
-    return;
-  }
-  const std::int64_t pixels = e.out_pixels();
-  const std::int64_t taps = e.taps();
-  // The input that meets output o at tap k, if there is one.
-  const auto input_of = [&](int axis, std::int64_t o, std::int64_t k, std::int64_t& i) {
-    const std::int64_t at = o + e.pad[axis] - k * e.dilation[axis];
-    if (at < 0 || at % e.stride[axis] != 0) return false;
-    i = at / e.stride[axis];
-    return i < e.in[axis];
-  };
-  parallel_for(e.batch * pixels, 1 + 20000 / (1 + channels * taps),
-               [&](std::int64_t begin, std::int64_t end) {
-                 for (std::int64_t row = begin; row < end; ++row) {
-                   float* to = y + row * y_channel_stride;
-                   std::fill_n(to, channels, 0.0f);
-                   const std::int64_t o2 = row % e.out[2];
-                   const std::int64_t o1 = row / e.out[2] % e.out[1];
-                   const std::int64_t o0 = row / (e.out[2] * e.out[1]) % e.out[0];
-                   const std::int64_t batch = row / pixels;
-                   std::int64_t i0, i1, i2;
-                   for (std::int64_t k0 = 0; k0 < e.kernel[0]; ++k0) {
-                     if (!input_of(0, o0, k0, i0)) continue;
-                     for (std::int64_t k1 = 0; k1 < e.kernel[1]; ++k1) {
-                       if (!input_of(1, o1, k1, i1)) continue;
-                       for (std::int64_t k2 = 0; k2 < e.kernel[2]; ++k2) {
-                         if (!input_of(2, o2, k2, i2)) continue;
-                         const std::int64_t pixel =
-                             ((batch * e.in[0] + i0) * e.in[1] + i1) * e.in[2] + i2;
-                         const std::int64_t tap = (k0 * e.kernel[1] + k1) * e.kernel[2] + k2;
-                         HWY_DYNAMIC_DISPATCH(add_row)
-                         (channels, columns + (pixel * taps + tap) * channels, to);
-                       }
-                     }
-                   }
-                   if (bias != nullptr) HWY_DYNAMIC_DISPATCH(add_row)(channels, bias, to);
-                 }
-               });
-}
-
 }  // namespace concord::cpu
-#endif

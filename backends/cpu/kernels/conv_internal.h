@@ -1,0 +1,16 @@
+// What the files of the convolution share.
+#pragma once
+
+#include <cstdint>
+
+#include "backends/cpu/kernels/conv.h"
+
+namespace concord::cpu {
+
+// to[0, n) += from[0, n), on the calling thread.
+void add_floats(std::int64_t n, const float* from, float* to);
+
+// weights [taps, channels]; x channels last. Without activation and residual.
+void convolve_depthwise(const float* weights, const ConvArgs& args);
+
+}  // namespace concord::cpu
