@@ -91,6 +91,9 @@ Executor::Executor(std::shared_ptr<const Graph> graph, std::shared_ptr<ExecutorC
   } else {
     partition_ = partition(*graph_, backend, [this] { return context_->cpu_backend(); });
   }
+  for (graph::ShapeTie& tie : graph::shape_ties(*graph_)) {
+    if (tie.a.has_dynamic() || tie.b.has_dynamic()) dynamic_ties_.push_back(std::move(tie));
+  }
   segments_.resize(partition_.parts.size());
   bodies_.resize(graph_->node_count());
   last_use_.assign(graph_->value_count(), 0);
@@ -200,6 +203,9 @@ void Executor::run_part(std::size_t index, Frame& frame, const RunOptions& optio
 
 void Executor::run_segment(const Part& part, const Segment& segment, Frame& frame,
                            const RunOptions& options) const {
+  if (const auto problem = graph::contradiction(dynamic_ties_, frame.bindings)) {
+    throw Error(ErrorKind::invalid, *problem, "the model cannot run on these inputs");
+  }
   const std::shared_ptr<const Plan> plan = segment.plan(frame.bindings);
   std::vector<Tensor> inputs;
   inputs.reserve(part.inputs.size());

@@ -10,6 +10,7 @@
 
 #include "backends/partition.h"
 #include "backends/session.h"
+#include "graph/shape_ties.h"
 
 namespace concord {
 
@@ -67,7 +68,8 @@ class Executor {
   Partition partition_;
   std::vector<std::unique_ptr<Segment>> segments_;              // by part; null if not compiled
   std::vector<std::vector<std::unique_ptr<Executor>>> bodies_;  // by node
-  std::vector<std::size_t> last_use_;  // by value: the part that reads it last
+  std::vector<graph::ShapeTie> dynamic_ties_;  // that only a run's own extents can break
+  std::vector<std::size_t> last_use_;          // by value: the part that reads it last
 };
 
 }  // namespace concord

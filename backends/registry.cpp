@@ -131,12 +131,21 @@ std::shared_ptr<Backend> open_backend(const BackendSpec& spec) {
     const auto own = own_backends().find(spec.backend);
     if (own != own_backends().end()) return own->second(spec);
   }
+  require_known(spec.backend);
+  return load_module(spec.backend).create(spec.device, spec.options);
+}
+
+void require_known(const std::string& backend) {
+  if (backend == "reference") return;
+  {
+    const std::lock_guard lock(registry_mutex());
+    if (own_backends().contains(backend)) return;
+  }
   const std::vector<std::string> names = module_names();
-  if (std::find(names.begin(), names.end(), spec.backend) == names.end()) {
-    throw Error(ErrorKind::usage, "unknown backend '" + spec.backend + "'",
+  if (std::find(names.begin(), names.end(), backend) == names.end()) {
+    throw Error(ErrorKind::usage, "unknown backend '" + backend + "'",
                 "known backends: " + known_names());
   }
-  return load_module(spec.backend).create(spec.device, spec.options);
 }
 
 void register_backend(const std::string& name, BackendFactory factory) {

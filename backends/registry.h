@@ -24,6 +24,9 @@ std::vector<BackendStatus> list_backends();
 // known ones, Error(failed) with the reason if it cannot start here.
 std::shared_ptr<Backend> open_backend(const BackendSpec& spec);
 
+// Throws Error(usage) with the known names if there is no such backend; starts nothing.
+void require_known(const std::string& backend);
+
 // Adds a backend of the program's own (tests wrap one in another).
 using BackendFactory = std::shared_ptr<Backend> (*)(const BackendSpec& spec);
 void register_backend(const std::string& name, BackendFactory factory);

@@ -9,6 +9,7 @@
 #include "graph/error.h"
 #include "graph/passes.h"
 #include "graph/schema.h"
+#include "graph/shape_ties.h"
 
 namespace concord {
 namespace {
@@ -91,6 +92,20 @@ struct Session::State {
   std::mutex mutex;
   std::map<std::vector<std::int64_t>, Compiled> by_rank;
   bool any_rank = false;
+  std::vector<graph::ShapeTie> ties;  // of the imported graph
+
+  // Extents that the model's nodes need to be equal, though its inputs name them apart.
+  void check_ties(std::span<const Tensor> inputs) const {
+    if (ties.empty()) return;
+    Bindings bindings;
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+      const auto& shape = model.imported->value(model.imported->inputs[i]).shape;
+      if (shape) static_cast<void>(bind_shape(*shape, inputs[i].shape(), bindings));
+    }
+    if (const auto problem = graph::contradiction(ties, bindings)) {
+      throw Error(ErrorKind::usage, *problem, "give inputs whose shapes fit together");
+    }
+  }
 
   Compiled compile(std::shared_ptr<const Graph> imported) const;
   const Executor& executor(std::span<const Tensor> inputs);
@@ -166,6 +181,7 @@ Session::Session(std::shared_ptr<const Graph> imported, const BackendSpec& spec,
     cpu.options.threads = spec.options.threads;
     state_->context->open_cpu = [cpu] { return open_backend(cpu); };
   }
+  state_->ties = graph::shape_ties(*imported);
   for (const ValueId id : imported->inputs) {
     if (!imported->value(id).shape) state_->any_rank = true;
   }
@@ -203,6 +219,7 @@ std::vector<Tensor> Session::run(const std::map<std::string, Tensor>& inputs,
 
 std::vector<Tensor> Session::run(std::span<const Tensor> inputs, const RunOptions& options) {
   check_inputs(*state_->model.imported, inputs);
+  state_->check_ties(inputs);
   return state_->executor(inputs).run(inputs, {}, options);
 }
 

@@ -61,6 +61,9 @@ std::int64_t element_count(std::span<const std::int64_t> shape) {
                   "shape " + to_string(shape) + " has a negative extent or too many elements");
     }
   }
+  if (count > (std::int64_t{1} << 56)) {  // the bytes of any type fit then
+    throw Error(ErrorKind::invalid, "shape " + to_string(shape) + " has too many elements");
+  }
   return count;
 }
 

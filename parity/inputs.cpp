@@ -8,9 +8,9 @@
 #include <set>
 
 #include "graph/error.h"
+#include "graph/shape_ties.h"
 #include "parity/index_bounds.h"
 #include "parity/random.h"
-#include "parity/shape_ties.h"
 
 namespace concord::parity {
 namespace {
@@ -168,21 +168,21 @@ class Generator {
 
 }  // namespace
 
-Bindings choose_dims(const Graph& graph, const Bindings& set) {
-  check_set(graph, set);
-  const std::vector<ShapeTie> ties = shape_ties(graph);
+Bindings choose_dims(const Graph& model, const Bindings& set) {
+  check_set(model, set);
+  const std::vector<graph::ShapeTie> ties = graph::shape_ties(model);
   Bindings dims = set;
-  std::vector<std::string> open = graph.input_symbols();
+  std::vector<std::string> open = model.input_symbols();
   std::stable_sort(open.begin(), open.end(), [](const std::string& a, const std::string& b) {
     return rank_of(a) < rank_of(b);
   });
   while (true) {
-    solve_ties(ties, dims);
+    graph::solve_ties(ties, dims);
     std::erase_if(open, [&](const std::string& symbol) { return dims.contains(symbol); });
     if (open.empty()) break;
     dims[open.front()] = named_total(open.front(), dims).value_or(default_extent(open.front()));
   }
-  if (const auto problem = contradiction(ties, dims)) {
+  if (const auto problem = graph::contradiction(ties, dims)) {
     throw Error(ErrorKind::usage, "the dimensions contradict each other: " + *problem,
                 "change or leave out one of the --set options");
   }

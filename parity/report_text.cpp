@@ -98,8 +98,7 @@ class Writer {
     out_ += "\n" + model.path + "\n";
     if (!model.error.empty()) {
       out_ += "  " + wrap("cannot be compared: " + model.error, 4) + "\n";
-      if (!model.hint.empty()) out_ += "  " + wrap("hint: " + model.hint, 4) + "\n";
-      return;
+      return;  // the hint may be a table: it goes with the error
     }
     for (const CaseReport& one : model.cases) write_case(one);
   }

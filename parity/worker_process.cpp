@@ -75,7 +75,7 @@ void WorkerProcess::spawn() {
     throw Error(ErrorKind::failed,
                 "cannot make a folder for spooled tensors in " +
                     std::filesystem::temp_directory_path().string(),
-                "free some space, or set TMPDIR to_ a folder that can be written");
+                "free some space, or set TMPDIR to a folder that can be written");
   }
   spool_ = folder;
   const std::string path = program().string();
@@ -155,7 +155,7 @@ void WorkerProcess::died() {
   pid_ = -1;
   throw Error(ErrorKind::failed,
               label_ + ": the worker " + (known ? signal_text(status) : "has gone"),
-              "run `concord run` on this backend to_ see what its driver says");
+              "run `concord run` on this backend to see what its driver says");
 }
 
 void WorkerProcess::stop() {

@@ -146,12 +146,47 @@ TEST(BadBackend, UnknownDevice) {
   EXPECT_TRUE(outcome.err.starts_with("concord: error: ")) << outcome.err;
 }
 
+TEST(BadBackend, UnknownIsRefusedBeforeAnyWork) {
+  expect_error(concord({"parity", bundled("bert__dynamo20"), "--backends", "cpu,nope"}), 2,
+               {"nope", "reference"});
+  expect_error(concord({"conformance", bundled("gru__script17"), "--backend", "nope"}), 2,
+               {"nope", "reference"});
+}
+
+TEST(BadModel, ParityTellsOnStderrToo) {
+  const TemporaryFolder folder;
+  expect_error(concord({"parity", folder.write("bad.onnx", "no model"), "--backends", "reference",
+                        "--json", "-"}),
+               2, {"bad.onnx"});
+}
+
+// Sizes whose bytes overflow are refused, not allocated.
+TEST(BadInputs, ImpossibleExtent) {
+  expect_error(concord({"run", bundled("bert__dynamo20"), "--backend", "reference", "--set",
+                        "seq=2305843009213693952"}),
+               2, {"too many elements"});
+}
+
+// The mask of a decoder is shorter than past and new positions together.
+TEST(BadInputs, ShapesThatDoNotFitTogether) {
+  for (const char* backend : {"reference", "cpu"}) {
+    const Outcome outcome =
+        concord({"run", bundled("llama_past__dynamo20"), "--backend", backend, "--set", "seq=3",
+                 "--set", "past_seq=6", "--set", "total_seq=2"});
+    EXPECT_EQ(outcome.exit, 2) << backend << ": " << outcome.err;
+  }
+}
+
+TEST(BadOutput, FullStdout) {
+  EXPECT_EQ(concord({"inspect", bundled("bert__dynamo20")}, "exec >/dev/full;").exit, 5);
+}
+
 TEST(BadOutput, FullDiskLeavesNoHalfWrittenFile) {
   const TemporaryFolder folder;
   const std::string report = (folder.path() / "report.html").string();
-  // Files may grow to one block, and writing more is an error rather than a signal.
-  const Outcome outcome = concord({"inspect", bundled("bert__dynamo20"), "--json", report},
-                                  "trap '' XFSZ; ulimit -f 1;");
+  // Files may grow to one block.
+  const Outcome outcome =
+      concord({"inspect", bundled("bert__dynamo20"), "--json", report}, "ulimit -f 1;");
   EXPECT_EQ(outcome.exit, 5) << outcome.err;
   EXPECT_NE(outcome.err.find("report.html"), std::string::npos) << outcome.err;
   EXPECT_FALSE(std::filesystem::exists(report));

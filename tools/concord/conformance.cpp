@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
+#include "backends/registry.h"
 #include "commands.h"
 #include "graph/error.h"
 
@@ -53,6 +54,7 @@ int conformance(const Options& options, const CommonOptions& common) {
     for (auto& folder : parity::model_folders(root)) folders.push_back(std::move(folder));
   }
   const std::string spec = common.spec(parse_spec(options.backend)).text;
+  static_cast<void>(open_backend(parse_spec(spec)));  // an error of its own, not of each folder
   const bool progress = isatty(STDERR_FILENO) != 0 && !common.quiet;
   std::size_t count = 0;
   const auto results = parity::check_folders(

@@ -1,3 +1,4 @@
+#include <csignal>
 #include <cstring>
 #include <iostream>
 #include <memory>
@@ -82,6 +83,10 @@ int run(int argc, char** argv) {
   } else if (app.get_subcommands().empty()) {
     std::cout << app.help();
   }
+  if (!std::cout.flush()) {
+    throw Error(ErrorKind::failed, "cannot write to the standard output",
+                "see whether its disk is full or its reader has gone");
+  }
   return exit;
 }
 
@@ -90,6 +95,8 @@ int run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   using concord::Error;
+  // A file that may not grow is then an error of write(), with a message, and not a signal.
+  std::signal(SIGXFSZ, SIG_IGN);
   if (argc == 2 && std::strcmp(argv[1], "worker") == 0) return concord::parity::worker_main();
   try {
     return concord::tools::run(argc, argv);

@@ -196,7 +196,10 @@ std::vector<BackendSpec> chosen_backends(const std::string& list, const CommonOp
                                          std::vector<std::string>& skipped) {
   std::vector<BackendSpec> specs;
   if (!list.empty()) {
-    for (const BackendSpec& spec : parse_specs(list)) specs.push_back(common.spec(spec));
+    for (const BackendSpec& spec : parse_specs(list)) {
+      require_known(spec.backend);
+      specs.push_back(common.spec(spec));
+    }
     return specs;
   }
   for (const BackendStatus& status : list_backends()) {

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "backends/build_id.h"
+#include "backends/registry.h"
 #include "commands.h"
 #include "graph/error.h"
 #include "importer/importer.h"
@@ -90,6 +91,7 @@ int run(const Options& options, const CommonOptions& common) {
   }
   if (!options.reference.empty()) {
     compare_options.reference = common.spec(parse_spec(options.reference));
+    require_known(compare_options.reference->backend);
   }
   if (options.atol || options.rtol) {
     compare_options.tolerance =
@@ -115,6 +117,11 @@ int run(const Options& options, const CommonOptions& common) {
   text.verbose = common.verbose;
   text.colour = isatty(STDOUT_FILENO) != 0;
   if (options.json != "-") std::cout << parity::to_text(report, text);
+  for (const parity::ModelReport& model : report.models) {
+    if (model.error.empty()) continue;
+    std::cerr << "concord: error: " << model.error << "\n";
+    if (!model.hint.empty()) std::cerr << "hint: " << model.hint << "\n";
+  }
   if (!options.json.empty()) write_report(options.json, parity::to_json_text(report));
   if (!options.html.empty()) write_report(options.html, parity::to_html(report));
   if (!options.junit.empty()) write_report(options.junit, parity::to_junit(report));

@@ -7,7 +7,7 @@
 #include "graph/dim.h"
 #include "graph/graph.h"
 
-namespace concord::parity {
+namespace concord::graph {
 
 // Two extents that some node needs to be equal, though the model's inputs name them apart (an
 // attention mask over total_seq meets scores over past_seq + seq).
@@ -19,7 +19,7 @@ struct ShapeTie {
 };
 
 // Of the graph and the bodies of its control flow.
-std::vector<ShapeTie> shape_ties(const graph::Graph& graph);
+std::vector<ShapeTie> shape_ties(const Graph& graph);
 
 // Binds every symbol that a tie with no other unbound symbol decides, until nothing changes.
 void solve_ties(const std::vector<ShapeTie>& ties, Bindings& bindings);
@@ -28,4 +28,4 @@ void solve_ties(const std::vector<ShapeTie>& ties, Bindings& bindings);
 std::optional<std::string> contradiction(const std::vector<ShapeTie>& ties,
                                          const Bindings& bindings);
 
-}  // namespace concord::parity
+}  // namespace concord::graph

@@ -1,15 +1,9 @@
-#include "parity/shape_ties.h"
+#include "graph/shape_ties.h"
 
 #include <algorithm>
 
-namespace concord::parity {
+namespace concord::graph {
 namespace {
-
-using graph::Graph;
-using graph::Node;
-using graph::NodeId;
-using graph::OpKind;
-using graph::ValueId;
 
 class Collector {
  public:
@@ -49,11 +43,10 @@ class Collector {
   void tie(const Dim& a, const Dim& b, bool broadcast, const Node& node) {
     if (a == b || (a.is_constant() && b.is_constant())) return;
     if (broadcast && (a.is_constant(1) || b.is_constant(1))) return;
-    if (a.has_dynamic() || b.has_dynamic()) return;
     const bool known = std::any_of(ties.begin(), ties.end(), [&](const ShapeTie& t) {
       return (t.a == a && t.b == b) || (t.a == b && t.b == a);
     });
-    if (!known) ties.push_back({a, b, broadcast, graph::describe(node)});
+    if (!known) ties.push_back({a, b, broadcast, describe(node)});
   }
 
   // Axes aligned at the end; `skip` trailing axes are left out.
@@ -94,6 +87,36 @@ class Collector {
         if (d != axis) tie((*first)[d], (*other)[d], false, node);
       }
     }
+  }
+
+  // As many elements after as before.
+  void reshape(const Graph& graph, const Node& node) {
+    const SymShape* from = shape(graph, node.input(0));
+    const SymShape* to = shape(graph, node.output());
+    if (from == nullptr || to == nullptr || !node.attrs.has("shape")) return;
+    tie(product(*from), product(*to), false, node);
+  }
+
+  void norm(const Graph& graph, const Node& node) {
+    const SymShape* x = shape(graph, node.input(0));
+    for (std::size_t i = 1; x != nullptr && i < node.inputs.size(); ++i) {
+      const SymShape* other = shape(graph, node.inputs[i]);
+      if (other != nullptr) aligned(*x, *other, 0, node);
+    }
+  }
+
+  void conv(const Graph& graph, const Node& node) {
+    const SymShape* x = shape(graph, node.input(0));
+    const SymShape* w = shape(graph, node.input(1));
+    if (x == nullptr || w == nullptr || x->size() < 3 || w->size() < 3) return;
+    tie((*x)[1], (*w)[1] * Dim(node.attrs.integer("group")), false, node);
+  }
+
+  void recurrent(const Graph& graph, const Node& node) {
+    const SymShape* x = shape(graph, node.input(0));
+    const SymShape* w = shape(graph, node.input(1));
+    if (x == nullptr || w == nullptr || x->size() != 3 || w->size() != 3) return;
+    tie((*x)[2], (*w)[2], false, node);
   }
 
   void attention(const Graph& graph, const Node& node) {
@@ -148,4 +171,4 @@ std::optional<std::string> contradiction(const std::vector<ShapeTie>& ties,
   return std::nullopt;
 }
 
-}  // namespace concord::parity
+}  // namespace concord::graph
