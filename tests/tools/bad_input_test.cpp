@@ -163,7 +163,7 @@ TEST(BadModel, ParityTellsOnStderrToo) {
 // Sizes whose bytes overflow are refused, not allocated.
 TEST(BadInputs, ImpossibleExtent) {
   expect_error(concord({"run", bundled("bert__dynamo20"), "--backend", "reference", "--set",
-                        "seq=2305843009213693952"}),
+                        "batch=2305843009213693952"}),
                2, {"too many elements"});
 }
 
