@@ -94,7 +94,8 @@ TEST(Device, reuses_freed_memory) {
 TEST(Device, turns_validation_messages_into_errors) {
   test_device();  // asks for validation unless told not to
   const char* validation = std::getenv("CONCORD_VULKAN_VALIDATION");
-  if (validation == nullptr || std::string(validation) == "0") GTEST_SKIP() << "CONCORD_VULKAN_VALIDATION is not set";
+  if (validation == nullptr || std::string(validation) == "0")
+    GTEST_SKIP() << "CONCORD_VULKAN_VALIDATION is not set";
   const auto x = on_device<float>(64);
   const Command command = CopyCommand{{x.get(), 0, 128}, {x.get(), 64, 128}};  // overlaps
   EXPECT_THROW(test_device().record({&command, 1}, false), Error);

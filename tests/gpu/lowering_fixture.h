@@ -15,7 +15,7 @@ namespace concord::gpu {
 struct NodeCase {
   std::string op;
   graph::Attributes attrs;
-  std::vector<Tensor> inputs;  // undefined: omitted
+  std::vector<Tensor> inputs;       // undefined: omitted
   std::vector<bool> constant = {};  // which inputs are constants of the graph
   std::vector<DataType> outputs = {DataType::f32};
   bool symbolic = false;  // extents of inputs are symbols bound when planning
