@@ -58,11 +58,13 @@ std::int64_t element_count(std::span<const std::int64_t> shape) {
   for (const std::int64_t extent : shape) {
     if (extent < 0 || __builtin_mul_overflow(count, extent, &count)) {
       throw Error(ErrorKind::invalid,
-                  "shape " + to_string(shape) + " has a negative extent or too many elements");
+                  "shape " + to_string(shape) + " has a negative extent or too many elements",
+                  "use smaller sizes");
     }
   }
   if (count > (std::int64_t{1} << 56)) {  // the bytes of any type fit then
-    throw Error(ErrorKind::invalid, "shape " + to_string(shape) + " has too many elements");
+    throw Error(ErrorKind::invalid, "shape " + to_string(shape) + " has too many elements",
+                "use smaller sizes");
   }
   return count;
 }

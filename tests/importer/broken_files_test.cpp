@@ -195,7 +195,7 @@ TEST(BrokenFile, InitialisersThatDoNotFit) {
                }),
                ErrorKind::invalid, {"'w'", "too many elements"});
   expect_parts(with([](auto& t) { t.set_dims(0, INT64_MAX / 4); }), ErrorKind::invalid,
-               {"'w'", "limit"});
+               {"'w'", "too many elements"});
   expect_parts(with([](auto& t) { t.set_data_type(77); }), ErrorKind::invalid, {"'w'", "77"});
   expect_parts(with([](auto& t) { t.clear_data_type(); }), ErrorKind::invalid, {"'w'"});
   expect_parts(with([](auto& t) { t.clear_raw_data(); }), ErrorKind::invalid,
