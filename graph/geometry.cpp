@@ -302,6 +302,7 @@ ResizeGeometry resize_geometry(const Node& node, std::span<const std::int64_t> x
       g.roi_end[at(k)] = roi.at_double(n + static_cast<std::int64_t>(k));
     }
   }
+  static_cast<void>(element_count(g.output));  // refused before anything is allocated
   return g;
 }
 

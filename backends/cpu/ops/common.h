@@ -54,4 +54,14 @@ inline std::optional<std::string> any_node(const graph::Graph&, const graph::Nod
                                       std::to_string(extent));
 }
 
+// Indices along `axis` may reach no further than the data on every other axis.
+inline void require_index_inside(const Dims& data, const Dims& index, int axis) {
+  for (int d = 0; d < data.rank(); ++d) {
+    if (d == axis || index[d] <= data[d]) continue;
+    throw Error(ErrorKind::invalid, "indices of extent " + std::to_string(index[d]) + " on axis " +
+                                        std::to_string(d) + ", the data has " +
+                                        std::to_string(data[d]));
+  }
+}
+
 }  // namespace concord::cpu

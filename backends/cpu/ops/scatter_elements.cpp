@@ -8,6 +8,7 @@ PlanFn prepare(Compiler& c) {
   return [op, axis = static_cast<int>(c.attrs().integer("axis"))](Planner& p) {
     const Dims shape = p.shape(0);
     const Dims index_shape = p.shape(1);
+    require_index_inside(shape, index_shape, axis);
     const Ref at = p.in(1);
     const Ref updates = p.in(2);
     const Indices indices{nullptr, element(p.dtype(1)), index_shape.count()};
