@@ -1,31 +1,9 @@
 #include "parity/html_assets.h"
+#include "parity/markup.h"
 #include "parity/report.h"
 
 namespace concord::parity {
 namespace {
-
-std::string escape(const std::string& text) {
-  std::string result;
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        result += "&amp;";
-        break;
-      case '<':
-        result += "&lt;";
-        break;
-      case '>':
-        result += "&gt;";
-        break;
-      case '"':
-        result += "&quot;";
-        break;
-      default:
-        result += c;
-    }
-  }
-  return result;
-}
 
 // JSON inside a script element: nothing in it may look like the element's end.
 std::string escape_script(std::string text) {
@@ -76,13 +54,13 @@ std::string to_html(const Report& report) {
   html +=
       "</style>\n</head>\n<body>\n<main>\n<div class=\"top\">\n<div>\n<h1>Parity report</h1>\n"
       "<p class=\"soft\">Concord " +
-      escape(report.version) + ", " + escape(report.date) + "<br>" +
-      escape(machine_text(report.machine)) +
+      escape_markup(report.version) + ", " + escape_markup(report.date) + "<br>" +
+      escape_markup(machine_text(report.machine)) +
       "</p>\n</div>\n<button id=\"theme\">Light / dark</button>\n</div>\n";
   html += std::string("<div class=\"card headline") + (good ? "" : " bad") + "\"><strong>" +
-          escape(headline(report)) + "</strong>";
+          escape_markup(headline(report)) + "</strong>";
   for (const std::string& skipped : report.skipped) {
-    html += "<p class=\"soft small\">Not compared: " + escape(skipped) + "</p>";
+    html += "<p class=\"soft small\">Not compared: " + escape_markup(skipped) + "</p>";
   }
   html +=
       "</div>\n<div id=\"models\"></div>\n<noscript><p>The tables and charts need scripts to be "

@@ -1,32 +1,16 @@
 #include <cstdio>
 
+#include "parity/markup.h"
 #include "parity/report.h"
 
 namespace concord::parity {
 namespace {
 
-std::string escape(const std::string& text) {
-  std::string result;
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        result += "&amp;";
-        break;
-      case '<':
-        result += "&lt;";
-        break;
-      case '>':
-        result += "&gt;";
-        break;
-      case '"':
-        result += "&quot;";
-        break;
-      default:
-        // XML 1.0 has no control characters but these.
-        if (static_cast<unsigned char>(c) >= 0x20 || c == '\n' || c == '\t') result += c;
-    }
-  }
-  return result;
+// XML 1.0 has no control characters but newline and tab.
+std::string escape(std::string text) {
+  std::erase_if(
+      text, [](char c) { return static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\t'; });
+  return escape_markup(text);
 }
 
 struct Suite {

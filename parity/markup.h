@@ -1,0 +1,10 @@
+#pragma once
+
+#include <string>
+
+namespace concord::parity {
+
+// Text as it may stand in HTML and XML, in attributes too.
+std::string escape_markup(const std::string& text);
+
+}  // namespace concord::parity
