@@ -3,9 +3,10 @@
 
 #include "backends/reference/budget.h"
 #include "backends/reference/oracle.h"
-#include "graph/error.h"
 #include "parity/bodies.h"
 #include "parity/judge.h"
+#include "parity/non_finite.h"
+#include "parity/step_oracle.h"
 
 namespace concord::parity {
 namespace {
@@ -19,106 +20,44 @@ using reference::OracleValue;
 
 constexpr std::int64_t kNeighbours = 2;
 
-// How far an integer may lie from the oracle's: not at all where the step is exact; where it rounds
-// a number of spread σ, as far as that number's neighbourhood of λσ reaches over a half.
-double quantised_budget(double sigma) {
-  return std::ceil(reference::kLambda * sigma);
-}
-
 class StepJudge {
  public:
   StepJudge(const Graph& imported, const Graph& optimised, const std::map<TapKey, Tensor>& taps,
             const std::vector<Tensor>& inputs)
-      : imported_(imported), optimised_(optimised), taps_(taps), inputs_(inputs) {
-    for (std::size_t i = 0; i < inputs.size() && i < optimised.inputs.size(); ++i) {
-      bind(optimised, optimised.inputs[i], inputs[i]);
-    }
-    for (const auto& [key, tensor] : taps) {
-      const Graph* body = find_body(optimised, key.first);
-      if (body != nullptr) bind(*body, ValueId{key.second}, tensor);
-    }
-  }
+      : imported_(imported), oracle_(optimised, taps, inputs) {}
 
   StepReport judge(const WorkerStep& step) const {
     StepReport report = describe(step);
-    const Graph* body = find_body(optimised_, step.path);
-    if (body == nullptr) return report;
-    const Node& node = body->node(NodeId{step.node});
-    if (!node.bodies.empty()) return report;
-    std::vector<OracleValue> operands;
-    for (const ValueId id : node.inputs) {
-      if (!id.valid()) {
-        operands.emplace_back();
-        continue;
-      }
-      const auto tensor = find(*body, step.path, id);
-      if (!tensor) return report;
-      operands.push_back(reference::from_tensor(*tensor));
+    if (oracle_.body(step) == nullptr) return report;
+    const Node& node = oracle_.node(step);
+    const std::vector<Tensor> results = oracle_.results(step);
+    if (std::none_of(results.begin(), results.end(), [](const Tensor& t) { return t.defined(); })) {
+      return report;
     }
-    bool tapped = false;
-    for (const ValueId id : node.outputs) {
-      tapped = tapped || (id.valid() && taps_.contains({step.path, id.index}));
-    }
-    if (!tapped) return report;
-    reference::Numerics numerics;
-    numerics.precision = step.precision;
-    numerics.sigma = true;
-    std::vector<OracleValue> wanted;
-    try {
-      wanted = reference::evaluate(*body, node, operands, bindings_, numerics);
-    } catch (const Error&) {
-      return report;  // its outputs' verdict tells; the step alone cannot be judged
-    }
-    for (std::size_t i = 0; i < node.outputs.size() && i < wanted.size(); ++i) {
-      if (!node.outputs[i].valid()) continue;
-      const auto tap = taps_.find({step.path, node.outputs[i].index});
-      if (tap == taps_.end()) continue;
+    const auto operands = oracle_.operands(step);
+    if (!operands) return report;
+    const auto wanted = oracle_.evaluate(step, *operands);
+    if (!wanted) return report;
+    for (std::size_t i = 0; i < results.size() && i < wanted->size(); ++i) {
+      if (!results[i].defined()) continue;
+      const DataType declared = oracle_.body(step)->value(node.outputs[i]).dtype;
       const Tensor undefined =
-          node.op == OpKind::cast ? undefined_casts(operands[0], tap->second) : Tensor();
-      compare_output(tap->second, wanted[i], undefined, step.precision.store, report);
+          node.op == OpKind::cast ? undefined_casts((*operands)[0], results[i]) : Tensor();
+      compare_output(results[i], declared, (*wanted)[i], undefined, step.precision.store, report);
+      if (!report.origin) {
+        report.origin = origin_of_non_finite(*operands, results[i], (*wanted)[i].value);
+      }
+      note_headroom(results[i], report);
     }
     return report;
   }
 
  private:
-  void bind(const Graph& graph, ValueId id, const Tensor& tensor) {
-    const auto& shape = graph.value(id).shape;
-    if (shape) static_cast<void>(bind_shape(*shape, tensor.shape(), bindings_));
-  }
-
-  // The tensor that the backend had for a value: tapped, constant, the model's input, a view of
-  // one of these, or what a branch got from outside.
-  std::optional<Tensor> find(const Graph& graph, const BodyPath& path, ValueId id) const {
-    if (const auto tap = taps_.find({path, id.index}); tap != taps_.end()) return tap->second;
-    const graph::Value& value = graph.value(id);
-    if (value.constant) return *value.constant;
-    const auto input = std::find(graph.inputs.begin(), graph.inputs.end(), id);
-    if (input != graph.inputs.end()) {
-      const auto index = static_cast<std::size_t>(input - graph.inputs.begin());
-      if (path.empty()) return inputs_.at(index);
-      const BodyPath outer(path.begin(), path.end() - 1);
-      const Graph* parent = find_body(optimised_, outer);
-      const Node& node = parent->node(NodeId{path.back().first});
-      if (node.op != OpKind::if_then_else) return std::nullopt;
-      return find(*parent, outer, node.inputs.at(index + 1));
-    }
-    if (!value.producer.valid() || !value.shape) return std::nullopt;
-    const Node& producer = graph.node(value.producer);
-    if (producer.op != OpKind::reshape) return std::nullopt;
-    const auto source = find(graph, path, producer.inputs[0]);
-    const auto shape = evaluate(*value.shape, bindings_);
-    if (!source || !shape || element_count(*shape) != source->count()) return std::nullopt;
-    return source->reshaped(*shape);
-  }
-
   std::string typed(const Graph& graph, const BodyPath& path, ValueId id) const {
     if (!id.valid()) return "-";
-    const graph::Value& value = graph.value(id);
-    std::string text(concord::to_string(value.dtype));
-    const auto shape = value.shape ? evaluate(*value.shape, bindings_) : std::nullopt;
-    if (shape) return text + concord::to_string(*shape);
-    const auto tensor = find(graph, path, id);
-    return text + (tensor ? concord::to_string(tensor->shape()) : "[?]");
+    const auto shape = oracle_.shape_of(graph, path, id);
+    return std::string(concord::to_string(graph.value(id).dtype)) +
+           (shape ? concord::to_string(*shape) : "[?]");
   }
 
   StepReport describe(const WorkerStep& step) const {
@@ -131,7 +70,7 @@ class StepJudge {
     report.flops = step.flops;
     report.bytes = step.bytes;
     report.ms = step.ms;
-    const Graph* body = find_body(optimised_, step.path);
+    const Graph* body = oracle_.body(step);
     const Graph* source = find_body(imported_, step.path);
     if (body == nullptr) return report;
     const Node& node = body->node(NodeId{step.node});
@@ -149,13 +88,13 @@ class StepJudge {
 
   // Marks the elements for which ONNX leaves a cast's result open: floats that are not finite or
   // do not fit the integer type. Undefined if there are none.
-  static Tensor undefined_casts(const OracleValue& from, const Tensor& to) {
-    if (!is_float(from.declared) || !is_integer(to.dtype())) return {};
+  static Tensor undefined_casts(const Tensor& from, const Tensor& to) {
+    if (!is_float(from.dtype()) || !is_integer(to.dtype())) return {};
     const bool is_signed = is_signed_integer(to.dtype());
     const double top = std::ldexp(1.0, bits(to.dtype()) - (is_signed ? 1 : 0));
     Tensor marks;
     for (std::int64_t i = 0; i < to.count(); ++i) {
-      const double v = from.value.at_double(i);
+      const double v = from.at_double(i);
       if (v < top && v > (is_signed ? -top - 1 : -1.0)) continue;
       if (!marks.defined()) marks = Tensor::zeros(DataType::boolean, to.shape());
       marks.as_mutable<bool>()[static_cast<std::size_t>(i)] = true;
@@ -163,40 +102,54 @@ class StepJudge {
     return marks;
   }
 
-  static void compare_output(const Tensor& actual, const OracleValue& wanted,
-                             const Tensor& undefined, DataType store, StepReport& report) {
-    if (actual.shape() != wanted.value.shape()) {
-      report.judged = true;
-      report.verdict = StepVerdict::over_budget;
-      report.worst_budget = INFINITY;
-      return;
+  // |error| / B of an element that is finite on both sides and not equal.
+  static double share_of_budget(double actual, double y, std::int64_t i, const OracleValue& wanted,
+                                DataType dtype, DataType store) {
+    const double sigma = wanted.sigma.defined() ? wanted.sigma.at_double(i) : 0;
+    const double error = std::abs(actual - y);
+    if (is_float(dtype)) {
+      const double budget = reference::budget(y, sigma, store);
+      return budget > 0 ? error / budget : INFINITY;
     }
+    if (!wanted.unrounded.defined()) return INFINITY;
+    const double q = wanted.unrounded.at_double(i);
+    if (reference::quantised_within(actual, q, sigma, dtype)) return 0;
+    // In quanta: how far the number that was rounded lies from what would round to this integer,
+    // against the λσ that it may.
+    const double distance = std::abs(actual - q) - 0.5;
+    return sigma > 0 ? std::max(distance / (reference::kLambda * sigma), 1.0 + 1e-9) : INFINITY;
+  }
+
+  static void fail(StepVerdict verdict, StepReport& report) {
+    report.judged = true;
+    report.verdict = verdict;
+    report.worst_budget = INFINITY;
+  }
+
+  static void compare_output(const Tensor& actual, DataType declared, const OracleValue& wanted,
+                             const Tensor& undefined, DataType store, StepReport& report) {
+    if (declared != DataType::undefined && actual.dtype() != declared) {
+      return fail(StepVerdict::type, report);
+    }
+    if (actual.shape() != wanted.value.shape()) return fail(StepVerdict::shape, report);
     if (actual.dtype() == DataType::string) return;
     report.judged = true;
     const bool floats = is_float(actual.dtype());
-    const bool sigma = wanted.sigma.defined();
     const Tensor rounded = floats && wanted.overflow ? wanted.rounded() : Tensor();
     for (std::int64_t i = 0; i < actual.count(); ++i) {
       if (undefined.defined() && undefined.at_int(i) != 0) continue;
       const double a = actual.at_double(i);
       double y = wanted.value.at_double(i);
       if (rounded.defined() && std::isinf(rounded.at_double(i))) y = rounded.at_double(i);
-      double ratio = 0;
-      bool lost = false;
-      if (!std::isfinite(a) || !std::isfinite(y)) {
-        const bool agree = (std::isnan(a) && std::isnan(y)) || a == y;
-        if (agree) continue;
-        lost = true;
-        ratio = INFINITY;
-      } else {
-        const double error = std::abs(a - y);
-        if (error == 0) continue;
-        const double spread = sigma ? wanted.sigma.at_double(i) : 0;
-        const double budget =
-            floats ? reference::budget(y, spread, store) : quantised_budget(spread);
-        ratio = budget > 0 ? error / budget : INFINITY;
-        report.max_abs = std::max(report.max_abs, error);
-        if (floats) report.max_ulp = std::max(report.max_ulp, error / ulp_of(actual.dtype(), y));
+      const bool lost = !std::isfinite(a) || !std::isfinite(y);
+      if (a == y || (std::isnan(a) && std::isnan(y))) continue;
+      double ratio = INFINITY;
+      if (!lost) {
+        ratio = share_of_budget(a, y, i, wanted, actual.dtype(), store);
+        report.max_abs = std::max(report.max_abs, std::abs(a - y));
+        if (floats) {
+          report.max_ulp = std::max(report.max_ulp, std::abs(a - y) / ulp_of(actual.dtype(), y));
+        }
       }
       if (!(ratio <= 1)) {
         ++report.over;
@@ -224,11 +177,20 @@ class StepJudge {
     }
   }
 
+  static void note_headroom(const Tensor& result, StepReport& report) {
+    if (result.dtype() != DataType::f16) return;
+    constexpr double top = 65504;
+    double largest = report.largest.value_or(0);
+    for (std::int64_t i = 0; i < result.count(); ++i) {
+      const double v = std::abs(result.at_double(i));
+      if (std::isfinite(v)) largest = std::max(largest, v);
+    }
+    report.largest = largest;
+    report.headroom = largest > 0 ? top / largest : INFINITY;
+  }
+
   const Graph& imported_;
-  const Graph& optimised_;
-  const std::map<TapKey, Tensor>& taps_;
-  const std::vector<Tensor>& inputs_;
-  Bindings bindings_;
+  StepOracle oracle_;
 };
 
 }  // namespace

@@ -38,6 +38,10 @@ std::string_view to_string(StepVerdict verdict) {
       return "over budget";
     case StepVerdict::non_finite:
       return "non-finite";
+    case StepVerdict::shape:
+      return "shape";
+    case StepVerdict::type:
+      return "type";
   }
   return "over budget";
 }
@@ -102,12 +106,20 @@ int Report::exit_code() const {
   return result;
 }
 
+const StepReport* first_fault(const std::vector<StepReport>& steps) {
+  for (const StepReport& step : steps) {
+    if (step.judged && step.verdict > StepVerdict::branched) return &step;
+  }
+  return nullptr;
+}
+
 const StepReport* first_fault(const ParticipantReport& participant) {
-  for (const StepReport& step : participant.steps) {
-    if (step.judged &&
-        (step.verdict == StepVerdict::over_budget || step.verdict == StepVerdict::non_finite)) {
-      return &step;
-    }
+  return first_fault(participant.steps);
+}
+
+const StepReport* first_non_finite(const std::vector<StepReport>& steps) {
+  for (const StepReport& step : steps) {
+    if (step.origin) return &step;
   }
   return nullptr;
 }

@@ -26,7 +26,16 @@ enum class Verdict : std::uint8_t {
 };
 std::string_view to_string(Verdict verdict);  // "agrees", "non-finite", …
 
-enum class StepVerdict : std::uint8_t { within_budget, branched, over_budget, non_finite };
+// Of a step, judged by its own inputs. Branched: it chose, within its budget, what the oracle did
+// not choose in its own run.
+enum class StepVerdict : std::uint8_t {
+  within_budget,
+  branched,
+  over_budget,
+  non_finite,
+  shape,
+  type
+};
 std::string_view to_string(StepVerdict verdict);  // "within budget", …
 
 struct OutputReport {
@@ -39,6 +48,16 @@ struct OutputReport {
   // 7 of the budget); nullopt where tolerances or exactness decide.
   std::optional<double> expected_rms;
   std::string note;  // one sentence where the verdict needs it: "has shape [1, 2], expected [1, 3]"
+};
+
+// Where a NaN or an infinity arises: the first element of a step that has one though none of the
+// step's inputs does.
+struct NonFiniteOrigin {
+  std::string element;  // "NaN at [0, 3]"
+  double oracle = 0;    // what float64 makes of it
+  // What made it: per operand the element beside it, or the smallest and largest where more than
+  // one counts: "float16[4, 8]: 3.1e4", "float16[8, 8]: -2e2 to 7e4".
+  std::vector<std::string> operands;
 };
 
 // What one step of a plan did with the inputs that it was given.
@@ -63,6 +82,10 @@ struct StepReport {
   std::string worst_index;               // "[0, 3, 17]"
   std::vector<double> around;            // the backend's values about the worst element
   std::vector<double> around_reference;  // the oracle's
+  std::optional<NonFiniteOrigin> origin;
+  // Largest number of a float16 result, and how many times it fits below the largest float16.
+  std::optional<double> largest;
+  std::optional<double> headroom;
   double flops = 0;
   double bytes = 0;
   double ms = 0;
@@ -127,8 +150,11 @@ struct Report {
 };
 
 Verdict worst(Verdict a, Verdict b);
-// The first judged step over budget or non-finite, or null.
+// The first judged step that is worse than branched, or null.
+const StepReport* first_fault(const std::vector<StepReport>& steps);
 const StepReport* first_fault(const ParticipantReport& participant);
+// The first step where a NaN or an infinity arises, or null.
+const StepReport* first_non_finite(const std::vector<StepReport>& steps);
 
 // --- writers
 // ---------------------------------------------------------------------------------------

@@ -89,6 +89,15 @@ json to_json(const StepReport& s) {
                        {"around", numbers(s.around)},
                        {"around_reference", numbers(s.around_reference)}};
   }
+  if (s.origin) {
+    result["origin"] = {{"element", s.origin->element},
+                        {"oracle", number(s.origin->oracle)},
+                        {"operands", s.origin->operands}};
+  }
+  if (s.largest) {
+    result["largest"] = number(*s.largest);
+    result["headroom"] = number(s.headroom.value_or(0));
+  }
   return result;
 }
 

@@ -192,6 +192,8 @@ class Writer {
     out_ += "    " + p.spec + ": " + std::to_string(p.steps.size()) + " steps, " +
             std::to_string(judged) + " judged, " + std::to_string(over) + " not within budget\n";
     if (const StepReport* fault = first_fault(p)) write_fault(*fault);
+    if (const StepReport* origin = first_non_finite(p.steps)) write_non_finite(*origin);
+    write_headroom(p);
     if (!options_.verbose) return;
     Table table({"step", "kernel", "verdict", "error / budget", "ms"}, 3);
     for (const StepReport& step : p.steps) {
@@ -203,18 +205,65 @@ class Writer {
   }
 
   void write_fault(const StepReport& step) {
-    std::string text =
-        "first step not within budget: " + step.op + " '" + step.name + "', kernel " + step.kernel +
-        ", in " + std::string(to_string(step.precision.operand)) + ": " +
-        std::string(to_string(step.verdict)) + ", error " + number(step.worst_budget) +
-        " budgets at element " + step.worst_index + " (" + number(step.worst.value) + " for " +
-        number(step.worst.reference) + "), " + std::to_string(step.over) + " elements over";
+    std::string text = "first step not within budget: " + step.op + " '" + step.name +
+                       "', kernel " + step.kernel + ", in " +
+                       std::string(to_string(step.precision.operand)) +
+                       (step.precision.tf32 ? " (TF32)" : "") + " with sums in " +
+                       std::string(to_string(step.precision.accumulate)) + ": " +
+                       std::string(to_string(step.verdict));
+    if (step.over > 0) {
+      text += ", error " + number(step.worst_budget) + " budgets at element " + step.worst_index +
+              " (" + number(step.worst.value) + " for " + number(step.worst.reference) + "), " +
+              std::to_string(step.over) + " elements over";
+    }
     out_ += "      " + wrap(text, 8) + "\n";
+    std::string shapes;
+    for (const std::string& input : step.inputs) shapes += (shapes.empty() ? "" : ", ") + input;
+    shapes += " ->";
+    for (const std::string& output : step.outputs) shapes += " " + output;
+    out_ += "        " + wrap("from " + shapes, 10) + "\n";
+    if (!step.around.empty()) {
+      out_ +=
+          "        " +
+          wrap("about it: " + numbers(step.around) + " for " + numbers(step.around_reference), 10) +
+          "\n";
+    }
     if (step.members.size() > 1) {
       std::string members = "it stands for";
       for (const std::string& member : step.members) members += " " + member;
       out_ += "        " + wrap(members, 10) + "\n";
     }
+  }
+
+  void write_non_finite(const StepReport& step) {
+    std::string text = "first NaN or infinity: " + step.op + " '" + step.name +
+                       "': " + step.origin->element + ", " + number(step.origin->oracle) +
+                       " in float64, made of";
+    for (const std::string& operand : step.origin->operands) text += " " + operand + ";";
+    text.pop_back();
+    out_ += "      " + wrap(text, 8) + "\n";
+  }
+
+  // The float16 tensor that comes nearest to overflowing.
+  void write_headroom(const ParticipantReport& p) {
+    const StepReport* tightest = nullptr;
+    for (const StepReport& step : p.steps) {
+      if (!step.headroom) continue;
+      if (tightest == nullptr || *step.headroom < *tightest->headroom) tightest = &step;
+    }
+    if (tightest == nullptr) return;
+    out_ += "      " +
+            wrap("least head-room in float16: " + number(*tightest->headroom) + " times, " +
+                     tightest->op + " '" + tightest->name + "' writes up to " +
+                     number(*tightest->largest),
+                 8) +
+            "\n";
+  }
+
+  static std::string numbers(const std::vector<double>& values) {
+    std::string text;
+    for (const double v : values) text += (text.empty() ? "" : " ") + number(v);
+    return "[" + text + "]";
   }
 
   std::string headline() const {

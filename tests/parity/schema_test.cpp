@@ -57,6 +57,9 @@ Report full_report() {
   step.worst = {1, 2, 3};
   step.around = {1, std::numeric_limits<double>::infinity()};
   step.around_reference = {1, 2};
+  step.origin = NonFiniteOrigin{"NaN at [0]", 1, {"float32[1]: 2"}};
+  step.largest = 0;
+  step.headroom = std::numeric_limits<double>::infinity();
   p.steps.push_back(step);
   step.judged = false;
   p.steps.push_back(step);
