@@ -28,6 +28,7 @@ bool is_shape_operand(const Node& node, std::size_t index) {
   if (!node.has_input(index)) return false;
   switch (node.op) {
     case OpKind::constant_of:
+    case OpKind::random:
       return index == 0;
     case OpKind::broadcast:
     case OpKind::reshape:
@@ -101,6 +102,17 @@ std::vector<bool> host_values(const Graph& graph) {
     }
   }
   return host;
+}
+
+// Whether the node works on what no device holds: strings, sequences, optionals.
+bool holds_objects(const Graph& graph, const Node& node) {
+  const auto is_object = [&](ValueId id) {
+    if (!id.valid()) return false;
+    const DataType dtype = graph.value(id).dtype;
+    return dtype == DataType::string || is_container(dtype);
+  };
+  return std::any_of(node.inputs.begin(), node.inputs.end(), is_object) ||
+         std::any_of(node.outputs.begin(), node.outputs.end(), is_object);
 }
 
 struct Missing {
@@ -212,15 +224,15 @@ Partition partition(const Graph& graph, const Backend& backend,
 
   const auto is_host_node = [&](const Node& node) {
     return std::all_of(node.outputs.begin(), node.outputs.end(), [&](ValueId id) {
-      return !id.valid() || host[static_cast<std::size_t>(id.index)] ||
-             graph.value(id).dtype == DataType::string;
+      return !id.valid() || host[static_cast<std::size_t>(id.index)];
     });
   };
 
   const auto choose = [&](const Node& node) {
     if (is_control(node.op)) return Runner::control;
-    const bool by_nature = is_host_node(node);
     const auto host_reason = host::why_unsupported(graph, node);
+    if (!host_reason && holds_objects(graph, node)) return Runner::host;
+    const bool by_nature = is_host_node(node);
     std::string reason;
     if (shapes_follow(graph, node)) {
       if (by_nature && !host_reason) return Runner::host;

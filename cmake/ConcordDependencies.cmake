@@ -8,6 +8,7 @@
 #   CONCORD_SPIRV_VAL                  spirv-val, empty if there is none
 #   CONCORD_CHART_JS                   the minified Chart.js for the HTML report
 #   hwy, CLI11::CLI11, nlohmann_json::nlohmann_json, fmt::fmt, spdlog::spdlog
+#   CONCORD_RE2                        RE2, for regular expressions
 #   CONCORD_HAVE_VULKAN, concord_volk  (volk's header and Vulkan's; the loader is opened at run time)
 #   CONCORD_HAVE_CUDA, concord_cuda_headers, CONCORD_PTXAS, CONCORD_NVRTC_DIR
 
@@ -59,6 +60,12 @@ if(NOT Protobuf_PROTOC_EXECUTABLE)
   message(FATAL_ERROR "protoc was not found. ${concord_setup_hint}")
 endif()
 find_package(Threads REQUIRED)
+find_library(CONCORD_RE2 re2)
+find_path(CONCORD_RE2_INCLUDE re2/re2.h)
+mark_as_advanced(CONCORD_RE2 CONCORD_RE2_INCLUDE)
+if(NOT CONCORD_RE2 OR NOT CONCORD_RE2_INCLUDE)
+  message(FATAL_ERROR "RE2 (libre2-dev) was not found. ${concord_setup_hint}")
+endif()
 
 find_file(CONCORD_CHART_JS chart.min.js
   PATHS /usr/share/javascript/chart.js /usr/share/nodejs/chart.js/dist NO_DEFAULT_PATH)

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <string>
 
 namespace concord {
 namespace {
@@ -149,7 +150,29 @@ std::uint64_t encode(const Format& f, double value, bool saturate) {
 
 }  // namespace
 
+namespace {
+
+// Names of the containers, by type.
+const std::array<std::string, 0x80>& container_names() {
+  static const std::array<std::string, 0x80> names = [] {
+    std::array<std::string, 0x80> result;
+    for (const TypeRow& row : kTypes) {
+      const auto number = [](DataType dtype) { return static_cast<std::size_t>(dtype); };
+      const std::string name(row.name);
+      const DataType sequence = sequence_of(row.dtype);
+      result[number(sequence)] = "sequence(" + name + ")";
+      result[number(optional_of(row.dtype))] = "optional(" + name + ")";
+      result[number(optional_of(sequence))] = "optional(sequence(" + name + "))";
+    }
+    return result;
+  }();
+  return names;
+}
+
+}  // namespace
+
 std::string_view to_string(DataType dtype) {
+  if (is_container(dtype)) return container_names()[static_cast<std::size_t>(dtype) & 0x7f];
   for (const TypeRow& row : kTypes) {
     if (row.dtype == dtype) return row.name;
   }
@@ -159,6 +182,10 @@ std::string_view to_string(DataType dtype) {
 std::optional<DataType> parse_dtype(std::string_view name) {
   for (const TypeRow& row : kTypes) {
     if (row.name == name) return row.dtype;
+  }
+  const auto& names = container_names();
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (!names[i].empty() && names[i] == name) return static_cast<DataType>(i);
   }
   return std::nullopt;
 }

@@ -38,11 +38,36 @@ enum class DataType : std::uint8_t {
   i2 = 26,
 };
 
-// "float32", "int64", ... as numpy and ONNX name them.
+// Types of ONNX's containers. A container is a tensor of rank 1 whose elements are tensors: the
+// items of a sequence, or what an optional holds, none or one.
+constexpr DataType sequence_of(DataType element) {
+  return static_cast<DataType>(static_cast<unsigned>(element) | 0x20u);
+}
+// Of a tensor, or of a sequence.
+constexpr DataType optional_of(DataType held) {
+  return static_cast<DataType>(static_cast<unsigned>(held) | 0x40u);
+}
+constexpr bool is_optional(DataType dtype) {
+  return (static_cast<unsigned>(dtype) & 0x40u) != 0;
+}
+constexpr bool is_sequence(DataType dtype) {  // an optional sequence is none
+  return (static_cast<unsigned>(dtype) & 0x60u) == 0x20u;
+}
+constexpr bool is_container(DataType dtype) {
+  return (static_cast<unsigned>(dtype) & 0x60u) != 0;
+}
+// Of a container's items; for an optional sequence, the sequence's type.
+constexpr DataType item_type(DataType container) {
+  const auto bits = static_cast<unsigned>(container);
+  return static_cast<DataType>(bits & ((bits & 0x40u) != 0 ? ~0x40u : ~0x20u));
+}
+
+// "float32", "int64", ... as numpy and ONNX name them; "sequence(float32)".
 std::string_view to_string(DataType dtype);
 std::optional<DataType> parse_dtype(std::string_view name);
 
-// Bits of one element as stored; sub-byte types are packed, low bits first. 0 for string.
+// Bits of one element as stored; sub-byte types are packed, low bits first. 0 for string and for
+// containers.
 int bits(DataType dtype);
 bool is_float(DataType dtype);    // f64 to f4, bf16 included; not complex
 bool is_integer(DataType dtype);  // signed and unsigned, bool excluded

@@ -1,5 +1,6 @@
 #include "graph/tensor.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <new>
@@ -37,6 +38,19 @@ class StringStorage final : public Storage {
   std::size_t size() const override { return strings.size(); }
   std::vector<std::string> strings;
 };
+
+class ItemStorage final : public Storage {
+ public:
+  explicit ItemStorage(std::vector<Tensor> of) : items(std::move(of)) {}
+  std::byte* data() override { return nullptr; }
+  std::size_t size() const override { return items.size(); }
+  std::vector<Tensor> items;
+};
+
+// Whether the elements are no bytes but objects, counted one by one.
+bool holds_objects(DataType dtype) {
+  return dtype == DataType::string || is_container(dtype);
+}
 
 std::uint64_t raw_bits(const Tensor& tensor, std::int64_t index) {
   const int width = bits(tensor.dtype());
@@ -96,6 +110,8 @@ Tensor::Tensor(DataType dtype, Shape shape)
     : dtype_(dtype), shape_(std::move(shape)), count_(element_count(shape_)) {
   if (dtype == DataType::string) {
     storage_ = std::make_shared<StringStorage>(static_cast<std::size_t>(count_));
+  } else if (is_container(dtype)) {
+    storage_ = std::make_shared<ItemStorage>(std::vector<Tensor>(static_cast<std::size_t>(count_)));
   } else {
     storage_ = allocate_storage(static_cast<std::size_t>(bytes()));
   }
@@ -108,7 +124,7 @@ Tensor::Tensor(DataType dtype, Shape shape, std::shared_ptr<Storage> storage,
       count_(element_count(shape_)),
       storage_(std::move(storage)),
       offset_(byte_offset) {
-  const auto needed = static_cast<std::size_t>(dtype == DataType::string ? count_ : bytes());
+  const auto needed = static_cast<std::size_t>(holds_objects(dtype) ? count_ : bytes());
   if (byte_offset > storage_->size() || needed > storage_->size() - byte_offset) {
     throw Error(ErrorKind::invalid, "tensor " + concord::to_string(shape_) + " of " +
                                         std::string(concord::to_string(dtype)) +
@@ -122,7 +138,7 @@ Tensor Tensor::from_ints(std::span<const std::int64_t> values) {
 
 Tensor Tensor::zeros(DataType dtype, Shape shape) {
   Tensor result(dtype, std::move(shape));
-  if (dtype != DataType::string && result.bytes() > 0) {
+  if (!holds_objects(dtype) && result.bytes() > 0) {
     std::memset(result.mutable_data(), 0, static_cast<std::size_t>(result.bytes()));
   }
   return result;
@@ -167,6 +183,23 @@ std::span<std::string> Tensor::mutable_strings() {
   return {storage->strings.data() + offset_, static_cast<std::size_t>(count_)};
 }
 
+std::span<const Tensor> Tensor::items() const {
+  const auto* storage = dynamic_cast<const ItemStorage*>(storage_.get());
+  if (storage == nullptr) throw Error(ErrorKind::failed, "internal: tensor holds no items");
+  return {storage->items.data() + offset_, static_cast<std::size_t>(count_)};
+}
+
+std::span<Tensor> Tensor::mutable_items() {
+  auto* storage = dynamic_cast<ItemStorage*>(storage_.get());
+  if (storage == nullptr) throw Error(ErrorKind::failed, "internal: tensor holds no items");
+  return {storage->items.data() + offset_, static_cast<std::size_t>(count_)};
+}
+
+Tensor Tensor::container(DataType dtype, std::vector<Tensor> items) {
+  const auto count = static_cast<std::int64_t>(items.size());
+  return {dtype, {count}, std::make_shared<ItemStorage>(std::move(items)), 0};
+}
+
 double Tensor::at_double(std::int64_t index) const {
   if (is_float(dtype_)) return float_from_bits(dtype_, raw_bits(*this, index));
   if (dtype_ == DataType::u64) return static_cast<double>(raw_bits(*this, index));
@@ -206,6 +239,10 @@ Tensor Tensor::clone() const {
     std::span<const std::string> from = strings();
     std::span<std::string> to = result.mutable_strings();
     for (std::size_t i = 0; i < from.size(); ++i) to[i] = from[i];
+  } else if (is_container(dtype_)) {
+    for (std::size_t i = 0; i < items().size(); ++i) {
+      result.mutable_items()[i] = items()[i].clone();
+    }
   } else if (bytes() > 0) {
     std::memcpy(result.mutable_data(), in_place(), static_cast<std::size_t>(bytes()));
   }
@@ -223,6 +260,9 @@ bool identical(const Tensor& a, const Tensor& b) {
       if (a.strings()[i] != b.strings()[i]) return false;
     }
     return true;
+  }
+  if (is_container(a.dtype())) {
+    return std::equal(a.items().begin(), a.items().end(), b.items().begin(), identical);
   }
   return a.bytes() == 0 ||
          std::memcmp(a.in_place(), b.in_place(), static_cast<std::size_t>(a.bytes())) == 0;

@@ -19,11 +19,11 @@ std::string to_string(std::span<const std::int64_t> shape);  // "[2, 3]"
 // Row-major strides in elements.
 Shape contiguous_strides(std::span<const std::int64_t> shape);
 
-// Memory that tensors share: heap, a mapped file, or strings.
+// Memory that tensors share: heap, a mapped file, strings, or a container's items.
 class Storage {
  public:
   virtual ~Storage() = default;
-  virtual std::byte* data() = 0;  // null for strings
+  virtual std::byte* data() = 0;  // null for strings and items
   // The same bytes where they lie, perhaps at an address that does not fit their type (a weight
   // inside a protobuf). data() makes an aligned copy of such memory on first use.
   virtual const std::byte* in_place() { return data(); }
@@ -40,7 +40,7 @@ std::shared_ptr<Storage> allocate_storage(std::size_t bytes);  // 64-byte aligne
 class Tensor {
  public:
   Tensor() = default;
-  Tensor(DataType dtype, Shape shape);  // uninitialised; strings are empty
+  Tensor(DataType dtype, Shape shape);  // uninitialised; strings are empty, items undefined
   Tensor(DataType dtype, Shape shape, std::shared_ptr<Storage> storage, std::size_t byte_offset);
 
   template <typename T>
@@ -72,6 +72,10 @@ class Tensor {
   std::span<T> as_mutable();
   std::span<const std::string> strings() const;
   std::span<std::string> mutable_strings();
+  // Of a container, see dtype.h.
+  std::span<const Tensor> items() const;
+  std::span<Tensor> mutable_items();
+  static Tensor container(DataType dtype, std::vector<Tensor> items);
 
   // Element as a number, whatever the real type (slow; for printing, small tensors and tests).
   double at_double(std::int64_t index) const;
@@ -99,7 +103,7 @@ class Tensor {
   std::size_t offset_ = 0;
 };
 
-// Same type, shape and bits (strings compared as strings).
+// Same type, shape and bits (strings compared as strings, containers item by item).
 bool identical(const Tensor& a, const Tensor& b);
 
 template <typename T>

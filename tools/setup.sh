@@ -48,7 +48,7 @@ missing_packages() {
 
   packages=(libprotobuf-dev libhwy-dev libvulkan-dev libvulkan-volk-dev mesa-vulkan-drivers
     vulkan-validationlayers libcli11-dev nlohmann-json3-dev libfmt-dev libspdlog-dev libgtest-dev
-    libbenchmark-dev libjs-chart.js)
+    libbenchmark-dev libjs-chart.js libre2-dev)
   mapfile -t installed < <(dpkg-query -W -f='${db:Status-Status} ${Package}\n' "${packages[@]}" \
     2>/dev/null | sed -n 's/^installed //p')
   local p

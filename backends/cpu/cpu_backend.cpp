@@ -54,6 +54,7 @@ std::optional<std::string> CpuBackend::why_unsupported(const graph::Graph& graph
     for (graph::ValueId id : ids) {
       if (too_many_axes(id)) return "a tensor has more than 8 axes";
       if (id.valid() && graph.value(id).dtype == DataType::string) return "strings";
+      if (id.valid() && is_container(graph.value(id).dtype)) return "sequences and optionals";
     }
   }
   return lowering(node.op).why_unsupported(graph, node);

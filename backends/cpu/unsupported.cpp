@@ -20,6 +20,11 @@ PlanFn refuse(Compiler&) {
 CONCORD_UNSUPPORTED(if_then_else, "control flow is the session's")
 CONCORD_UNSUPPORTED(loop, "control flow is the session's")
 CONCORD_UNSUPPORTED(scan, "control flow is the session's")
+CONCORD_UNSUPPORTED(regex_match, "strings are the host's")
+CONCORD_UNSUPPORTED(sequence, "sequences are the host's")
+CONCORD_UNSUPPORTED(string_normalize, "strings are the host's")
+CONCORD_UNSUPPORTED(string_split, "strings are the host's")
+CONCORD_UNSUPPORTED(tfidf, "counting n-grams is the host's")
 CONCORD_UNSUPPORTED(reduce_dynamic, "axes that only the run knows")
 #undef CONCORD_UNSUPPORTED
 

@@ -25,6 +25,7 @@ std::optional<std::string> why_unsupported(const graph::Graph& graph, const grap
     if (dtype != DataType::string || fn == BinaryFn::equal) return std::nullopt;
     return "strings have no order";
   }
+  if (dtype == DataType::string && fn == BinaryFn::add) return std::nullopt;
   return only_exact_types(graph, node);
 }
 
@@ -211,6 +212,11 @@ std::vector<Tensor> run(const Call& call) {
   if (fn == BinaryFn::pow) return {power(a, b)};
   if (a.dtype() != b.dtype()) {
     throw Error(ErrorKind::failed, "internal: operands of a binary function differ in type");
+  }
+  if (a.dtype() == DataType::string) {
+    return {pairwise<std::string, std::string, std::string>(
+        DataType::string, a, a.strings(), b, b.strings(),
+        [](const std::string& x, const std::string& y) { return x + y; })};
   }
   if (divides(fn)) check_divisor(call);
   return {with_integer(a.dtype(), [&](auto tag) {

@@ -40,6 +40,7 @@ bool picks_from_first(graph::OpKind op) {
 }  // namespace
 
 Tensor OracleValue::rounded() const {
+  if (is_container(declared)) return narrowed_items(value, declared);
   if (!value.defined() || value.dtype() == declared || !is_float(declared)) return value;
   return narrowed(widened(value), declared);
 }

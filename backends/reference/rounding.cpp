@@ -174,4 +174,30 @@ Tensor narrowed(const Tensor& wide, DataType dtype) {
   return result;
 }
 
+namespace {
+
+template <typename F>
+Tensor with_each_item(const Tensor& container, F&& change) {
+  std::vector<Tensor> items(container.items().begin(), container.items().end());
+  for (Tensor& item : items) item = change(item);
+  return Tensor::container(container.dtype(), std::move(items));
+}
+
+}  // namespace
+
+Tensor widened_items(const Tensor& container) {
+  return with_each_item(container, [](const Tensor& item) {
+    if (is_container(item.dtype())) return widened_items(item);
+    return is_float(item.dtype()) ? widened(item) : item;
+  });
+}
+
+Tensor narrowed_items(const Tensor& container, DataType dtype) {
+  const DataType inner = item_type(dtype);
+  return with_each_item(container, [inner](const Tensor& item) {
+    if (is_container(inner)) return narrowed_items(item, inner);
+    return is_float(inner) && item.dtype() != inner ? narrowed(widened(item), inner) : item;
+  });
+}
+
 }  // namespace concord::reference

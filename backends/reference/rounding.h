@@ -25,5 +25,9 @@ IntegerLimits integer_limits(DataType dtype);
 Tensor widened(const Tensor& tensor);
 // A tensor of a float type, each value rounded to it.
 Tensor narrowed(const Tensor& wide, DataType dtype);
+// A container whose floats are float64, however deep; and one whose floats have the type that the
+// container's says.
+Tensor widened_items(const Tensor& container);
+Tensor narrowed_items(const Tensor& container, DataType dtype);
 
 }  // namespace concord::reference
