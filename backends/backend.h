@@ -29,6 +29,7 @@ struct DeviceInfo {
   std::string driver;  // name and version
   std::string type;    // cpu, integrated, discrete, virtual
   std::uint64_t memory_bytes = 0;
+  int units = 0;  // multiprocessors, compute units or cores; 0: not known
 };
 
 // Types in which a step really computes.
@@ -71,6 +72,9 @@ struct RunArgs {
   std::vector<Tensor>* outputs = nullptr;  // resized; fresh tensors in output order
   TapSink* taps = nullptr;
   std::vector<double>* step_ms = nullptr;  // resized to the steps if wanted
+  // Added to, if wanted: what moving inputs and outputs between host and device took, ms. Device
+  // copies count where step_ms is wanted too.
+  double* transfer_ms = nullptr;
 };
 
 // A program for one set of extents. Immutable; run() may be called by many threads at once: what

@@ -217,6 +217,7 @@ void Executor::run_segment(const Part& part, const Segment& segment, Frame& fram
   args.outputs = &outputs;
   args.taps = options.taps;
   args.step_ms = options.steps != nullptr ? &times : nullptr;
+  args.transfer_ms = options.transfer_ms;
   plan->run(args);
   for (std::size_t i = 0; i < part.outputs.size(); ++i) {
     const ValueId id = part.outputs[i];

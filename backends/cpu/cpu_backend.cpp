@@ -32,6 +32,7 @@ DeviceInfo cpu_device() {
   info.driver =
       std::string(isa_name(native_isa())) + ", " + std::to_string(available_threads()) + " threads";
   info.type = "cpu";
+  info.units = available_threads();
   struct sysinfo system {};
   if (sysinfo(&system) == 0) {
     info.memory_bytes = std::uint64_t{system.totalram} * system.mem_unit;

@@ -25,6 +25,7 @@ struct DeviceProperties {
   DeviceType type = DeviceType::kOther;
   bool is_cpu_driver = false;      // every memory access costs there, shared memory too
   std::uint64_t memory_bytes = 0;  // device-local
+  int units = 0;                   // multiprocessors or compute units; 0: not known
   std::uint32_t subgroup_size = 1;
   std::uint32_t shared_bytes = 0;  // per workgroup
   std::uint32_t max_param_bytes = 128;

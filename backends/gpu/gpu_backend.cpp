@@ -83,6 +83,7 @@ DeviceInfo device_info(int index, const DeviceProperties& properties) {
       break;
   }
   info.memory_bytes = properties.memory_bytes;
+  info.units = properties.units;
   return info;
 }
 

@@ -1,6 +1,7 @@
 #include "backends/gpu/plan.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <utility>
 
@@ -12,6 +13,12 @@ namespace concord::gpu {
 namespace {
 
 constexpr std::int64_t kStagingAlignment = 64;  // bytes
+
+using Clock = std::chrono::steady_clock;
+
+double milliseconds_since(Clock::time_point begin) {
+  return std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
+}
 
 bool host_sees(const Arena& arena) {
   return arena.memory == nullptr || arena.memory->host();
@@ -233,19 +240,25 @@ void GpuPlan::run(const RunArgs& args) const {
   const ArenaPool::Lease arena = state_->arenas.acquire(needs(apart));
   const Recording recording{arena->id, timed, apart};
   const std::shared_ptr<const Recorded> recorded = list(recording, *arena);
+  const auto begin = Clock::now();
   write_inputs(args.inputs, *arena, apart);
+  double transfer_ms = milliseconds_since(begin);
   recorded->list->submit();
   recorded->list->wait();
   check_faults(*arena, apart);
+  const auto ready = Clock::now();
   if (args.outputs != nullptr) *args.outputs = read_outputs(*arena, apart);
+  transfer_ms += milliseconds_since(ready);
   if (args.step_ms != nullptr) {
     args.step_ms->assign(draft_.steps.size(), 0.0);
     const std::vector<double> times = timed ? recorded->list->times() : std::vector<double>();
     const std::vector<std::int32_t>& steps = recorded->steps;
     for (std::size_t i = 0; i < times.size(); ++i) {
-      if (steps[i] >= 0) (*args.step_ms)[static_cast<std::size_t>(steps[i])] += times[i] * 1e-6;
+      const double ms = times[i] * 1e-6;
+      (steps[i] >= 0 ? (*args.step_ms)[static_cast<std::size_t>(steps[i])] : transfer_ms) += ms;
     }
   }
+  if (args.transfer_ms != nullptr) *args.transfer_ms += transfer_ms;
   if (args.taps == nullptr) return;
   const graph::Graph& graph = *state_->graph;
   for (const graph::NodeId node : graph.order()) {

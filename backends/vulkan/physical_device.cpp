@@ -118,6 +118,28 @@ bool has_extension(VkPhysicalDevice device, const std::string& name) {
   });
 }
 
+// How many multiprocessors (NVIDIA) or compute units (AMD) it has, where the driver tells.
+int compute_units(VkPhysicalDevice device) {
+  VkPhysicalDeviceProperties2 all{};
+  all.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2;
+  if (has_extension(device, VK_NV_SHADER_SM_BUILTINS_EXTENSION_NAME)) {
+    VkPhysicalDeviceShaderSMBuiltinsPropertiesNV nvidia{};
+    nvidia.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_SM_BUILTINS_PROPERTIES_NV;
+    all.pNext = &nvidia;
+    vkGetPhysicalDeviceProperties2(device, &all);
+    return static_cast<int>(nvidia.shaderSMCount);
+  }
+  if (has_extension(device, VK_AMD_SHADER_CORE_PROPERTIES_EXTENSION_NAME)) {
+    VkPhysicalDeviceShaderCorePropertiesAMD amd{};
+    amd.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_CORE_PROPERTIES_AMD;
+    all.pNext = &amd;
+    vkGetPhysicalDeviceProperties2(device, &all);
+    return static_cast<int>(amd.shaderEngineCount * amd.shaderArraysPerEngineCount *
+                            amd.computeUnitsPerShaderArray);
+  }
+  return 0;
+}
+
 void read_features(PhysicalDevice& device, std::uint32_t api_version) {
   const bool core13 = api_version >= VK_API_VERSION_1_3;
   VkPhysicalDeviceShaderIntegerDotProductFeatures dot{};
@@ -194,6 +216,7 @@ std::vector<PhysicalDevice> physical_devices(const Instance& instance) {
       device.queue_family = *family;
       read_properties(device);
       read_features(device, std::min(basic.apiVersion, instance.api_version()));
+      device.properties.units = compute_units(handle);
     } else {
       device.unfit = "it has no compute queue";
     }
