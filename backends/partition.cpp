@@ -42,6 +42,8 @@ bool is_shape_operand(const Node& node, std::size_t index) {
       return index >= 1;
     case OpKind::pad:
       return index == 1 || index == 3;
+    case OpKind::dft:
+      return index >= 1;
     case OpKind::resize:
       return index >= 2;
     case OpKind::range:
@@ -76,7 +78,8 @@ bool shapes_follow(const Graph& graph, const Node& node) {
   for (std::size_t i = 0; i < node.inputs.size(); ++i) {
     if (is_shape_operand(node, i) && !graph.value(node.inputs[i]).is_constant()) return false;
   }
-  return node.op != OpKind::nonzero && node.op != OpKind::unique;
+  return node.op != OpKind::nonzero && node.op != OpKind::unique &&
+         node.op != OpKind::non_max_suppression;
 }
 
 // Values that feed nothing but shapes, axes and branch decisions, and strings.

@@ -9,6 +9,7 @@ namespace concord::cpu {
   const Lowering cpu_##name{.why_unsupported = why_not_host, .prepare = prepare_host};
 CONCORD_HOST_OP(eye_like)
 CONCORD_HOST_OP(lookup)
+CONCORD_HOST_OP(non_max_suppression)
 CONCORD_HOST_OP(nonzero)
 CONCORD_HOST_OP(one_hot)
 CONCORD_HOST_OP(random)

@@ -9,8 +9,9 @@
 
 namespace concord::host {
 
-// The host interpreter: operators that compute no floating-point arithmetic (shapes, indices,
-// integers, booleans, strings, movement of any element type, casts), node by node on dense tensors.
+// The host interpreter: operators whose results hold no floating-point arithmetic (shapes, indices,
+// choices, integers, booleans, strings, movement of any element type, casts), node by node on dense
+// tensors.
 // It serves what is the host's by nature, and the oracle for the same operators.
 //
 // nullopt if the node can run here, else why not.

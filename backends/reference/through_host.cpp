@@ -31,6 +31,7 @@ THROUGH_HOST(gather_elements);
 THROUGH_HOST(gather_nd);
 THROUGH_HOST(lookup);
 THROUGH_HOST(matmul_integer);
+THROUGH_HOST(non_max_suppression);
 THROUGH_HOST(nonzero);
 THROUGH_HOST(one_hot);
 THROUGH_HOST(pad);

@@ -120,7 +120,18 @@ class Hostile {
                              "nan_to_zero",
                              "trans_a",
                              "trans_b",
-                             "input_forget"}) {
+                             "input_forget",
+                             "q_heads",
+                             "kv_heads",
+                             "height",
+                             "width",
+                             "sampling_ratio",
+                             "half_pixel",
+                             "align_corners",
+                             "pixels",
+                             "inverse",
+                             "onesided",
+                             "center"}) {
       a.set(name, integer());
     }
     if (op == OpKind::trilu || op == OpKind::top_k) a.erase("k");
@@ -132,7 +143,8 @@ class Hostile {
                            DataType::string}[pick(5)]);
     a.set("direction", word(std::array{"forward", "bidirectional"}));
     a.set("auto_pad", word(std::array{"notset", "same_upper", "same_lower", "valid"}));
-    a.set("mode", word(std::array{"constant", "linear"}));
+    a.set("mode", word(std::array{"constant", "linear", "nearest", "max"}));
+    a.set("padding", word(std::array{"zeros", "border", "sideways"}));
     a.set("equation",
           word(std::array{"ij,jk->ik", "...i->i...", "a", "->", "ii->i", "i,,j->", "."}));
     a.set("reduction", word(std::array{"none", "add"}));

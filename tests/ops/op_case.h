@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -28,6 +29,13 @@ inline Fill integers(std::int64_t low, std::int64_t high) {
 }
 inline Fill values(std::vector<double> list) {
   return {Fill::Kind::values, 0, 0, std::move(list)};
+}
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+// NaN, infinities, both zeros, subnormal and the largest float32, between ordinary numbers.
+inline Fill extremes() {
+  return values({1, kNaN, -2.5, kInfinity, 0.0, -0.0, -kInfinity, 0x1p-149, -0x1p-140, 3.5,
+                 0x1.fffffep127, -0x1.fffffep127, 0.25});
 }
 
 struct Operand {

@@ -14,7 +14,8 @@ struct Outcome {
 };
 
 // Runs the case on the backend and judges its outputs by the oracle. Runs twice, once with every
-// value tapped: both must give the same bits.
+// value tapped: both must give the same bits. Where only a run can tell the outputs' extents, a
+// session runs it, whoever carries it out there.
 Outcome run_case(Backend& backend, graph::OpKind op, const OpCase& op_case);
 
 }  // namespace concord::ops_test

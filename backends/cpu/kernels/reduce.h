@@ -42,8 +42,9 @@ struct ArgReduceArgs {
 };
 void arg_reduce(const ArgReduceArgs& args);
 
-// Running sum along the middle axis of x [outer, n, inner]; f32, f64, i32 or i64.
-void cumulative_sum(Element type, std::int64_t outer, std::int64_t n, std::int64_t inner,
-                    const void* x, void* out, bool exclusive, bool reverse);
+// Running sum or product along the middle axis of x [outer, n, inner]; f32, f64, i32 or i64.
+enum class CumulativeOp : std::uint8_t { sum, prod };
+void cumulative(CumulativeOp op, Element type, std::int64_t outer, std::int64_t n,
+                std::int64_t inner, const void* x, void* out, bool exclusive, bool reverse);
 
 }  // namespace concord::cpu

@@ -170,9 +170,9 @@ void arg_reduce_as(const ArgReduceArgs& args) {
                });
 }
 
-template <typename T>
+template <typename T, typename Join>
 void cumulate(std::int64_t outer, std::int64_t n, std::int64_t inner, const void* x, void* out,
-              bool exclusive, bool reverse) {
+              bool exclusive, bool reverse, T neutral, Join join) {
   const double nanoseconds = 2 + static_cast<double>(n) * 2;
   parallel_for(outer * inner, static_cast<std::int64_t>(5000 / nanoseconds) + 1,
                [&](std::int64_t begin, std::int64_t end) {
@@ -180,13 +180,13 @@ void cumulate(std::int64_t outer, std::int64_t n, std::int64_t inner, const void
                    const std::int64_t start = item / inner * n * inner + item % inner;
                    const T* from = static_cast<const T*>(x) + start;
                    T* to = static_cast<T*>(out) + start;
-                   T sum{0};
+                   T joined = neutral;
                    for (std::int64_t step = 0; step < n; ++step) {
                      const std::int64_t at = (reverse ? n - 1 - step : step) * inner;
                      const T value = from[at];
-                     if (exclusive) to[at] = sum;
-                     sum = add_wrapped(sum, value);
-                     if (!exclusive) to[at] = sum;
+                     if (exclusive) to[at] = joined;
+                     joined = join(joined, value);
+                     if (!exclusive) to[at] = joined;
                    }
                  }
                });
@@ -253,17 +253,24 @@ void arg_reduce(const ArgReduceArgs& args) {
   }
 }
 
-void cumulative_sum(Element type, std::int64_t outer, std::int64_t n, std::int64_t inner,
-                    const void* x, void* out, bool exclusive, bool reverse) {
+void cumulative(CumulativeOp op, Element type, std::int64_t outer, std::int64_t n,
+                std::int64_t inner, const void* x, void* out, bool exclusive, bool reverse) {
+  const auto run = [&]<typename T>(T) {
+    if (op == CumulativeOp::sum) {
+      cumulate(outer, n, inner, x, out, exclusive, reverse, T{0}, add_wrapped<T>);
+    } else {
+      cumulate(outer, n, inner, x, out, exclusive, reverse, T{1}, multiply_wrapped<T>);
+    }
+  };
   switch (type) {
     case Element::f64:
-      return cumulate<double>(outer, n, inner, x, out, exclusive, reverse);
+      return run(double{});
     case Element::i32:
-      return cumulate<std::int32_t>(outer, n, inner, x, out, exclusive, reverse);
+      return run(std::int32_t{});
     case Element::i64:
-      return cumulate<std::int64_t>(outer, n, inner, x, out, exclusive, reverse);
+      return run(std::int64_t{});
     default:
-      return cumulate<float>(outer, n, inner, x, out, exclusive, reverse);
+      return run(float{});
   }
 }
 

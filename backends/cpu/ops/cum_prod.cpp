@@ -1,0 +1,14 @@
+#include "backends/cpu/ops/cumulative_plan.h"
+
+namespace concord::cpu {
+namespace {
+
+PlanFn prepare(Compiler& c) {
+  return prepare_cumulative(c, CumulativeOp::prod);
+}
+
+}  // namespace
+
+const Lowering cpu_cum_prod{.why_unsupported = why_not_cumulative, .prepare = prepare};
+
+}  // namespace concord::cpu
