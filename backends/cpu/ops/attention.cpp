@@ -1,6 +1,9 @@
 #include "backends/cpu/kernels/attention.h"
 
+#include <algorithm>
+
 #include "backends/cpu/kernels/copy.h"
+#include "backends/cpu/ops/attention_f64.h"
 #include "backends/cpu/ops/common.h"
 #include "backends/cpu/ops/elementwise_plan.h"
 
@@ -20,8 +23,16 @@ Layout layout_of(const graph::Node& node, std::string_view attribute) {
 }
 
 std::optional<std::string> why_unsupported(const graph::Graph& graph, const graph::Node& node) {
-  if (auto why = why_not_float(graph, node, {kQ, kK, kV})) return why;
   const DataType mask = input_dtype(graph, node, kMask);
+  if (input_dtype(graph, node, kQ) == DataType::f64) {
+    for (const int i : {kK, kV, kMask}) {
+      const DataType dtype = input_dtype(graph, node, static_cast<std::size_t>(i));
+      const bool is_mask = i == kMask && (dtype == DataType::boolean || !is_float(dtype));
+      if (dtype != DataType::f64 && !is_mask) return type_reason(dtype) + " beside float64";
+    }
+    return std::nullopt;
+  }
+  if (auto why = why_not_float(graph, node, {kQ, kK, kV})) return why;
   if (mask != DataType::undefined && mask != DataType::boolean && !is_kernel_float(mask)) {
     return "a mask of " + type_reason(mask);
   }
@@ -68,6 +79,7 @@ struct Form {
   std::string causal;
   std::int64_t window = -1;
   bool nan_to_zero = false;
+  double exact_scale = 1, exact_softcap = 0;  // for float64
 };
 
 void plan(Planner& p, const Form& form) {
@@ -145,6 +157,62 @@ void plan(Planner& p, const Form& form) {
          });
 }
 
+void plan_f64(Planner& p, const Form& form) {
+  AttentionF64 args;
+  const View q = as_bhsd(p.view(kQ), form.q);
+  const View k = as_bhsd(p.view(kK), form.k);
+  const View v = as_bhsd(p.view(kV), form.v);
+  args.batch = q.shape[0];
+  args.heads = q.shape[1];
+  args.kv_heads = k.shape[1];
+  args.q_len = q.shape[2];
+  args.kv_len = k.shape[2];
+  args.depth = q.shape[3];
+  args.v_depth = v.shape[3];
+  View y;
+  y.dtype = p.out_dtype();
+  y.at = p.out();
+  y.shape = p.out_shape();
+  y.strides = dense_strides(y.shape);
+  y = as_bhsd(y, form.y);
+  View mask;
+  if (p.has(kMask)) {
+    mask = p.view(kMask);
+    const Dims strides = broadcast_to(mask, Dims{args.batch, args.heads, args.q_len, args.kv_len});
+    std::copy(strides.begin(), strides.end(), args.mask_strides);
+  }
+  std::copy(q.strides.begin(), q.strides.end(), args.q.strides);
+  std::copy(k.strides.begin(), k.strides.end(), args.k.strides);
+  std::copy(v.strides.begin(), v.strides.end(), args.v.strides);
+  std::copy(y.strides.begin(), y.strides.end(), args.out_strides);
+  args.scale = form.exact_scale;
+  args.softcap = form.exact_softcap;
+  args.window = form.window;
+  args.causal = form.causal != "none";
+  args.causal_offset = form.causal == "top_left" ? 0 : args.kv_len - args.q_len;
+  args.empty_rows_zero = form.nan_to_zero;
+  const Ref lengths = p.has(kLengths) ? p.in(kLengths) : Ref{};
+  const bool boolean = mask.dtype == DataType::boolean;
+  const double pairs =
+      static_cast<double>(args.batch * args.heads * args.q_len) * static_cast<double>(args.kv_len);
+  p.emit("attention plain", 2.0 * pairs * static_cast<double>(args.depth + args.v_depth),
+         [args, q = q.at, k = k.at, v = v.at, mask = mask.at, boolean, lengths,
+          out = y.at](const Frame& f) {
+           AttentionF64 now = args;
+           now.q.data = f.at<const double>(q);
+           now.k.data = f.at<const double>(k);
+           now.v.data = f.at<const double>(v);
+           if (boolean) {
+             now.bool_mask = f.at<const std::uint8_t>(mask);
+           } else if (mask) {
+             now.mask = f.at<const double>(mask);
+           }
+           now.key_lengths = lengths ? f.at<const std::int64_t>(lengths) : nullptr;
+           now.out = f.at<double>(out);
+           attention_f64(now);
+         });
+}
+
 PlanFn prepare(Compiler& c) {
   Form form;
   form.q = layout_of(c.node(), "q_layout");
@@ -153,9 +221,12 @@ PlanFn prepare(Compiler& c) {
   form.y = layout_of(c.node(), "y_layout");
   form.scale = static_cast<float>(c.attrs().number("scale"));
   form.softcap = static_cast<float>(c.attrs().number("softcap", 0.0));
+  form.exact_scale = c.attrs().number("scale");
+  form.exact_softcap = c.attrs().number("softcap", 0.0);
   form.causal = c.attrs().text("causal", "none");
   form.window = c.attrs().integer("window", -1);
   form.nan_to_zero = c.attrs().integer("nan_to_zero", 0) != 0;
+  if (c.dtype(kQ) == DataType::f64) return [form](Planner& p) { plan_f64(p, form); };
   return [form](Planner& p) { plan(p, form); };
 }
 

@@ -1,5 +1,9 @@
 #include "backends/cpu/kernels/softmax.h"
 
+#include <cmath>
+#include <limits>
+
+#include "backends/cpu/kernels/parallel.h"
 #include "backends/cpu/ops/common.h"
 #include "backends/cpu/ops/elementwise_plan.h"
 
@@ -7,7 +11,43 @@ namespace concord::cpu {
 namespace {
 
 std::optional<std::string> why_unsupported(const graph::Graph& graph, const graph::Node& node) {
+  if (input_dtype(graph, node, 0) == DataType::f64) return std::nullopt;
   return why_not_float(graph, node);
+}
+
+struct Form {
+  int axis;
+  bool log, nan_to_zero;
+  double scale;
+};
+
+// float64, by plain loops: x and y [outer, n, inner].
+void softmax_f64(const Form& form, std::int64_t outer, std::int64_t n, std::int64_t inner,
+                 const double* x, double* y) {
+  parallel_for(outer * inner, 1 + 250 / (n + 1), [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t line = begin; line < end; ++line) {
+      const std::int64_t first = line / inner * n * inner + line % inner;
+      const double* from = x + first;
+      double* to = y + first;
+      double highest = -std::numeric_limits<double>::infinity();
+      for (std::int64_t i = 0; i < n; ++i) {
+        const double value = form.scale * from[i * inner];
+        if (value != value || value > highest) highest = value;
+      }
+      double total = 0;
+      for (std::int64_t i = 0; i < n; ++i) {
+        const double shifted = form.scale * from[i * inner] - highest;
+        to[i * inner] = form.log ? shifted : std::exp(shifted);
+        total += std::exp(shifted);
+      }
+      const double log_total = std::log(total);
+      for (std::int64_t i = 0; i < n; ++i) {
+        double& value = to[i * inner];
+        value = form.log ? value - log_total : value / total;
+        if (form.nan_to_zero && value != value) value = 0;
+      }
+    }
+  });
 }
 
 // is_nan(x) ? 0 : x
@@ -30,6 +70,19 @@ PlanFn prepare(Compiler& c) {
   const bool log = c.attrs().integer("log", 0) != 0;
   const auto scale = static_cast<float>(c.attrs().number("scale", 1.0));
   const bool nan_to_zero = c.attrs().integer("nan_to_zero", 0) != 0;
+  if (c.dtype(0) == DataType::f64) {
+    const Form form{axis, log, nan_to_zero, c.attrs().number("scale", 1.0)};
+    return [form](Planner& p) {
+      const Dims shape = p.shape(0);
+      const Ref x = p.in(0);
+      const Ref y = p.out();
+      p.emit("softmax plain", 5.0 * static_cast<double>(shape.count()), [=](const Frame& f) {
+        softmax_f64(form, shape.product(0, form.axis), shape[form.axis],
+                    shape.product(form.axis + 1, shape.rank()), f.at<const double>(x),
+                    f.at<double>(y));
+      });
+    };
+  }
   const auto clean = nan_to_zero ? nan_to_zero_program() : nullptr;
   return [=](Planner& p) {
     const Dims shape = p.shape(0);
