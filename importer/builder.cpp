@@ -405,7 +405,13 @@ graph::Graph Builder::build_body(const Scope& scope, const onnx::GraphProto& bod
 }
 
 std::vector<ValueId> Builder::inline_body(Scope& scope, const onnx::GraphProto& body,
-                                          const std::string& prefix) {
+                                          const std::string& prefix,
+                                          std::span<const ValueId> arguments) {
+  if (static_cast<std::size_t>(body.input_size()) != arguments.size()) {
+    throw Error(ErrorKind::invalid, "body " + quote(body.name()) + " has " +
+                                        std::to_string(body.input_size()) + " inputs, expected " +
+                                        std::to_string(arguments.size()));
+  }
   Scope inner;
   inner.state = scope.state;
   inner.outer = &scope;
@@ -415,6 +421,9 @@ std::vector<ValueId> Builder::inline_body(Scope& scope, const onnx::GraphProto& 
   inner.calls = scope.calls;
   add_declared(inner, body);
   add_initializers(inner, body);
+  for (int i = 0; i < body.input_size(); ++i) {
+    inner.names[body.input(i).name()] = {arguments[static_cast<std::size_t>(i)], nullptr, false};
+  }
   for (const auto& output : body.output()) inner.used.insert(output.name());
   convert_nodes(inner, pointers(body.node()));
   std::vector<ValueId> results;

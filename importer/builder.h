@@ -76,7 +76,7 @@ class Builder {
                           std::span<const Conversion::BodyInput> formals,
                           std::span<const Conversion::Captured> captured);
   std::vector<ValueId> inline_body(Scope& scope, const onnx::GraphProto& body,
-                                   const std::string& prefix);
+                                   const std::string& prefix, std::span<const ValueId> arguments);
   // A branch whose results have another rank than the other's, at a condition that is known only
   // when running: exporters write `squeeze` so. Which branch is assumed to be taken, if one must
   // be.

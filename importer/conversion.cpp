@@ -386,9 +386,10 @@ graph::Graph Conversion::body(std::string_view name, std::span<const BodyInput> 
   return builder_.build_body(scope_, body_proto(name), formals, captured);
 }
 
-std::vector<ValueId> Conversion::inline_body(std::string_view name) {
+std::vector<ValueId> Conversion::inline_body(std::string_view name,
+                                             std::span<const ValueId> arguments) {
   return builder_.inline_body(scope_, body_proto(name),
-                              node_.name().empty() ? std::string(name) : node_.name());
+                              node_.name().empty() ? std::string(name) : node_.name(), arguments);
 }
 
 std::optional<bool> Conversion::assumed_branch() const {

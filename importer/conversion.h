@@ -141,8 +141,9 @@ class Conversion {
   // A body with `formals` as its inputs, then the captured values.
   graph::Graph body(std::string_view name, std::span<const BodyInput> formals,
                     std::span<const Captured> captured);
-  // The body's nodes in this graph, for a branch that is known to be taken; its outputs.
-  std::vector<ValueId> inline_body(std::string_view name);
+  // The body's nodes in this graph, for a branch that is known to be taken or a function of these
+  // arguments; its outputs.
+  std::vector<ValueId> inline_body(std::string_view name, std::span<const ValueId> arguments = {});
   // See Builder::assumption.
   std::optional<bool> assumed_branch() const;
   void note_ambiguous(bool then_is_narrower) const;

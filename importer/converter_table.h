@@ -23,6 +23,7 @@ struct Converter {
 constexpr std::int64_t kLatest = INT64_MAX;
 constexpr std::string_view kOnnx = "";
 constexpr std::string_view kMicrosoft = "com.microsoft";
+constexpr std::string_view kPreview = "ai.onnx.preview";
 
 // The newest opset of ONNX's own domain and the newest IR that this program knows.
 constexpr std::int64_t kNewestOpset = 27;

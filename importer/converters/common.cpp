@@ -36,6 +36,17 @@ ValueId activate(Conversion& c, const std::string& name, ValueId x, std::optiona
   c.unsupported("activation '" + name + "'");
 }
 
+std::vector<std::int64_t> integers_or(Conversion& c, std::string_view name, std::size_t length,
+                                      std::int64_t otherwise) {
+  const auto given = c.integers(name);
+  if (!given || given->empty()) return std::vector<std::int64_t>(length, otherwise);
+  if (given->size() != length) {
+    c.invalid("attribute '" + std::string(name) + "' has " + std::to_string(given->size()) +
+              " numbers, expected " + std::to_string(length));
+  }
+  return *given;
+}
+
 void read_window(Conversion& c, Attributes& attrs) {
   const std::string auto_pad = lower_case(c.text("auto_pad", "NOTSET"));
   if (auto_pad != "notset" && auto_pad != "valid" && auto_pad != "same_upper" &&

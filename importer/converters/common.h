@@ -19,6 +19,10 @@ ValueId activate(Conversion& c, const std::string& name, ValueId x, std::optiona
 // left out, for inference to fill.
 void read_window(Conversion& c, Attributes& attrs);
 
+// A list attribute of a given length; `otherwise` repeated if it is not given.
+std::vector<std::int64_t> integers_or(Conversion& c, std::string_view name, std::size_t length,
+                                      std::int64_t otherwise);
+
 // alpha·a·b with numpy's rule for operands of rank 1; b may be an integer product, see `product`.
 ValueId numpy_matmul(Conversion& c, ValueId a, ValueId b,
                      const std::function<ValueId(ValueId, ValueId)>& product);

@@ -10,6 +10,13 @@ void nonzero(Conversion& c) {
   c.output(0, c.emit(OpKind::nonzero, {c.input(0)}));
 }
 
+void non_max_suppression(Conversion& c) {
+  c.output(0, c.emit(OpKind::non_max_suppression,
+                     {c.input(0), c.input(1), c.optional_input(2), c.optional_input(3),
+                      c.optional_input(4)},
+                     {{"center", std::int64_t{c.flag("center_point_box") ? 1 : 0}}}));
+}
+
 void one_hot(Conversion& c) {
   const ValueId indices = c.input(0);
   const std::int64_t axis = c.integer("axis", -1);
@@ -126,6 +133,7 @@ constexpr Converter kConverters[] = {
     {kOnnx, "EyeLike", 9, kLatest, eye_like},
     {kOnnx, "HammingWindow", 17, kLatest, hamming},
     {kOnnx, "HannWindow", 17, kLatest, hann},
+    {kOnnx, "NonMaxSuppression", 10, kLatest, non_max_suppression},
     {kOnnx, "NonZero", 9, kLatest, nonzero},
     {kOnnx, "OneHot", 9, kLatest, one_hot},
     {kOnnx, "Range", 11, kLatest, range},

@@ -122,34 +122,37 @@ void space_to_depth(Conversion& c) {
   c.output(0, c.reshape(moved, {s[0], s[1] * Dim(b) * Dim(b), h, w}));
 }
 
-// Crops or pads about the centre to given extents.
+// Crops or pads about the centre to given extents, which may be known only when running.
 void center_crop_pad(Conversion& c) {
-  ValueId x = c.input(0);
+  const ValueId x = c.input(0);
   const std::int64_t rank = c.known_rank(x);
-  const auto wanted = c.known_contents(c.input(1));
-  if (!wanted) c.unsupported("a shape that is known only when running");
+  const ValueId target = c.cast(c.input(1), DataType::i64);
   auto axes = c.integers("axes");
   if (!axes) {
     axes.emplace(static_cast<std::size_t>(rank));
     std::iota(axes->begin(), axes->end(), 0);
   }
   axes = c.axes(*axes, rank);
-  if (axes->size() != wanted->size()) c.invalid("shape and axes differ in length");
-  SymShape pads(2 * static_cast<std::size_t>(rank), Dim(0));
-  for (std::size_t i = 0; i < axes->size(); ++i) {
-    const auto at = static_cast<std::size_t>((*axes)[i]);
-    const Dim size = c.known_shape(x)[at];
-    const Dim target = (*wanted)[i];
-    const Dim more = Dim::max(0, target - size);
-    pads[at] = Dim::floor_div(more, 2);
-    pads[at + static_cast<std::size_t>(rank)] = more - Dim::floor_div(more, 2);
-    const Dim fewer = Dim::max(0, size - target);
-    if (!fewer.is_constant(0)) {
-      const Dim begin = Dim::floor_div(fewer, 2);
-      x = c.slice(x, (*axes)[i], begin, begin + Dim::min(size, target));
-    }
+  const auto given = c.known_shape(target).at(0).constant();
+  if (given && *given != static_cast<std::int64_t>(axes->size())) {
+    c.invalid("shape and axes differ in length");
   }
-  c.output(0, c.emit(OpKind::pad, {x}, {{"pads", pads}, {"mode", std::string("constant")}}));
+  const ValueId axis_list = c.make_integers(*axes);
+  const ValueId shape =
+      c.emit(OpKind::shape_of, {x}, {{"start", std::int64_t{0}}, {"end", INT64_MAX}});
+  const ValueId size = c.gather(shape, axis_list, 0);
+  // The surplus on both sides; an odd one leaves more at the end.
+  const auto surplus = [&](ValueId a, ValueId b) {
+    return c.binary(BinaryFn::max, c.binary(BinaryFn::sub, a, b), 0.0);
+  };
+  const ValueId starts = c.binary(BinaryFn::div, surplus(size, target), 2.0);
+  const ValueId ends = c.binary(BinaryFn::add, starts, c.binary(BinaryFn::min, size, target));
+  const ValueId cropped = c.emit(OpKind::slice, {x, starts, ends, axis_list});
+  const ValueId missing = surplus(target, size);
+  const ValueId before = c.binary(BinaryFn::div, missing, 2.0);
+  const ValueId after = c.binary(BinaryFn::sub, missing, before);
+  c.output(0, c.emit(OpKind::pad, {cropped, c.concat({before, after}, 0), ValueId{}, axis_list},
+                     {{"mode", std::string("constant")}}));
 }
 
 constexpr Converter kConverters[] = {

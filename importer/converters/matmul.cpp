@@ -96,7 +96,12 @@ void matmul_nbits(Conversion& c) {
                      {{"bits", bits}, {"block_size", block}, {"k", k}, {"n", n}}));
 }
 
+void det(Conversion& c) {
+  c.output(0, c.emit(OpKind::det, {c.input(0)}));
+}
+
 constexpr Converter kConverters[] = {
+    {kOnnx, "Det", 11, kLatest, det},
     {kOnnx, "Gemm", 1, kLatest, gemm},
     {kOnnx, "MatMul", 1, kLatest, matmul},
     {kMicrosoft, "FusedGemm", 1, kLatest, fused_gemm},

@@ -56,8 +56,9 @@ void arg_reduce(Conversion& c) {
                       {"select_last", std::int64_t{c.flag("select_last_index") ? 1 : 0}}}));
 }
 
-void cum_sum(Conversion& c) {
-  c.output(0, c.emit(OpKind::cum_sum, {c.input(0), c.input(1)},
+template <OpKind op>
+void cumulative(Conversion& c) {
+  c.output(0, c.emit(op, {c.input(0), c.input(1)},
                      {{"exclusive", std::int64_t{c.flag("exclusive") ? 1 : 0}},
                       {"reverse", std::int64_t{c.flag("reverse") ? 1 : 0}}}));
 }
@@ -77,7 +78,8 @@ void top_k(Conversion& c) {
 constexpr Converter kConverters[] = {
     {kOnnx, "ArgMax", 1, kLatest, arg_reduce<true>},
     {kOnnx, "ArgMin", 1, kLatest, arg_reduce<false>},
-    {kOnnx, "CumSum", 11, kLatest, cum_sum},
+    {kOnnx, "CumProd", 26, kLatest, cumulative<OpKind::cum_prod>},
+    {kOnnx, "CumSum", 11, kLatest, cumulative<OpKind::cum_sum>},
     {kOnnx, "ReduceL1", 1, kLatest, reduce<ReduceFn::l1>},
     {kOnnx, "ReduceL2", 1, kLatest, reduce<ReduceFn::l2>},
     {kOnnx, "ReduceLogSum", 1, kLatest, reduce<ReduceFn::log_sum>},

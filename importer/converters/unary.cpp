@@ -108,6 +108,14 @@ void cast(Conversion& c) {
                      {{"to", to}, {"saturate", std::int64_t{c.flag("saturate", true) ? 1 : 0}}}));
 }
 
+void bit_cast(Conversion& c) {
+  const std::int64_t number = c.integer("to");
+  if (number <= 0 || number > static_cast<std::int64_t>(DataType::i2)) {
+    c.invalid("attribute 'to' is " + std::to_string(number) + ", no data type");
+  }
+  c.output(0, c.emit(OpKind::bit_cast, {c.input(0)}, {{"to", static_cast<DataType>(number)}}));
+}
+
 void cast_like(Conversion& c) {
   c.ignore({"round_mode"});
   const DataType to = c.dtype(c.input(1));
@@ -164,6 +172,7 @@ constexpr Converter kConverters[] = {
     {kOnnx, "Atan", 7, kLatest, plain<UnaryFn::atan>},
     {kOnnx, "Atanh", 9, kLatest, plain<UnaryFn::atanh>},
     {kOnnx, "BitwiseNot", 18, kLatest, plain<UnaryFn::bit_not>},
+    {kOnnx, "BitCast", 26, kLatest, bit_cast},
     {kOnnx, "Cast", 1, kLatest, cast},
     {kOnnx, "CastLike", 15, kLatest, cast_like},
     {kOnnx, "Ceil", 1, kLatest, plain<UnaryFn::ceil>},
