@@ -8,11 +8,15 @@
 
 #include "graph/dim.h"
 #include "graph/error.h"
+#include "graph/tensor.h"
 #include "parity/metrics.h"
 #include "parity/performance.h"
 #include "parity/worker.h"
 
 namespace concord::parity {
+
+// Those of this namespace must not hide those of shapes and data types.
+using concord::to_string;
 
 // Of an output; the order is that of severity.
 enum class Verdict : std::uint8_t {

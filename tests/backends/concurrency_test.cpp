@@ -58,7 +58,8 @@ TEST_P(Concurrency, OneSessionManyThreads) {
 }
 
 TEST_P(Concurrency, ManySessionsOneModel) {
-  const auto& [spec, name] = GetParam();
+  const auto& spec = std::get<0>(GetParam());
+  const auto& name = std::get<1>(GetParam());
   const auto model = importer::load(tests::bundled(name));
   Case one;
   one.inputs = tests::data_set(name, *model.graph, 0);

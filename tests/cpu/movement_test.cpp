@@ -161,10 +161,11 @@ TEST_P(Movement, Pad) {
         }
         return i;
       };
+      const std::int64_t top = before[0], left = before[1];
       std::size_t at = 0;
       for_each_index(out, [&](const Dims& i) {
-        const std::int64_t r = place(i[0] - before[0], 4);
-        const std::int64_t c = place(i[1] - before[1], 5);
+        const std::int64_t r = place(i[0] - top, 4);
+        const std::int64_t c = place(i[1] - left, 5);
         const std::int32_t expected =
             r < 0 || c < 0 ? value : static_cast<std::int32_t>(r * 5 + c + 1);
         ASSERT_EQ(dst[at++], expected) << static_cast<int>(mode) << " at " << i[0] << ", " << i[1];

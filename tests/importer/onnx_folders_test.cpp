@@ -65,7 +65,9 @@ TEST_P(OnnxFolders, Import) {
         for (const auto& [output, tensor] : read_outputs(set, *model.graph)) {
           const graph::ValueId id =
               *std::find_if(model.graph->outputs.begin(), model.graph->outputs.end(),
-                            [&](graph::ValueId o) { return model.graph->value(o).name == output; });
+                            [&, &output = output](graph::ValueId o) {
+                              return model.graph->value(o).name == output;
+                            });
           EXPECT_EQ(contradiction(model.graph->value(id), tensor), "") << name << " " << output;
         }
       }

@@ -6,13 +6,13 @@
 #include <nlohmann/json.hpp>
 
 #include "backends/session.h"
-#include "commands.h"
 #include "graph/error.h"
 #include "graph/passes.h"
 #include "importer/importer.h"
 #include "parity/performance.h"
 #include "parity/worker.h"
-#include "profile.h"
+#include "tools/concord/commands.h"
+#include "tools/concord/profile.h"
 
 namespace concord::tools {
 namespace {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "options.h"
+#include "tools/concord/options.h"
 
 namespace CLI {
 class App;

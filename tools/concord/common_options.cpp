@@ -1,6 +1,6 @@
 #include <CLI/CLI.hpp>
 
-#include "commands.h"
+#include "tools/concord/commands.h"
 
 namespace concord::tools {
 

@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "backends/registry.h"
-#include "commands.h"
 #include "graph/error.h"
+#include "tools/concord/commands.h"
 
 namespace concord::tools {
 namespace {

@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "backends/registry.h"
-#include "commands.h"
+#include "tools/concord/commands.h"
 
 namespace concord::tools {
 namespace {

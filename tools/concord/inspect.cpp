@@ -5,10 +5,10 @@
 #include <nlohmann/json.hpp>
 
 #include "backends/session.h"
-#include "commands.h"
 #include "graph/error.h"
 #include "importer/importer.h"
 #include "parity/inputs.h"
+#include "tools/concord/commands.h"
 
 namespace concord::tools {
 namespace {

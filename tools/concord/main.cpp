@@ -9,9 +9,9 @@
 
 #include "backends/build_id.h"
 #include "backends/registry.h"
-#include "commands.h"
 #include "graph/error.h"
 #include "parity/worker.h"
+#include "tools/concord/commands.h"
 
 namespace concord::tools {
 namespace {

@@ -1,4 +1,4 @@
-#include "options.h"
+#include "tools/concord/options.h"
 
 #include <charconv>
 #include <iostream>

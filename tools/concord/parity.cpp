@@ -7,12 +7,12 @@
 
 #include "backends/build_id.h"
 #include "backends/registry.h"
-#include "commands.h"
 #include "graph/error.h"
 #include "importer/importer.h"
 #include "parity/compare.h"
 #include "parity/conformance.h"
 #include "parity/report.h"
+#include "tools/concord/commands.h"
 
 namespace concord::tools {
 namespace {

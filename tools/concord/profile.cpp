@@ -1,4 +1,4 @@
-#include "profile.h"
+#include "tools/concord/profile.h"
 
 #include <nlohmann/json.hpp>
 

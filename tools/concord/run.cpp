@@ -4,11 +4,11 @@
 #include <CLI/CLI.hpp>
 
 #include "backends/session.h"
-#include "commands.h"
 #include "graph/error.h"
 #include "importer/importer.h"
 #include "importer/tensor_io.h"
-#include "profile.h"
+#include "tools/concord/commands.h"
+#include "tools/concord/profile.h"
 
 namespace concord::tools {
 namespace {
