@@ -15,7 +15,6 @@ using graph::Graph;
 using graph::Node;
 using graph::NodeId;
 using graph::OpKind;
-using graph::Value;
 using graph::ValueId;
 
 bool is_control(OpKind op) {

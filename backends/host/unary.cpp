@@ -42,7 +42,7 @@ T apply(UnaryFn fn, T x) {
 std::optional<std::string> why_unsupported(const graph::Graph& graph, const graph::Node& node) {
   const UnaryFn fn = function_of(node);
   if (fn == UnaryFn::identity || graph::yields_bool(fn)) return std::nullopt;
-  if (const auto reason = only_exact_types(graph, node)) return reason;
+  if (auto reason = only_exact_types(graph, node)) return reason;
   switch (fn) {
     case UnaryFn::abs:
     case UnaryFn::neg:

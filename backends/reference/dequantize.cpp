@@ -6,7 +6,7 @@ namespace {
 
 template <typename N>
 std::vector<OracleValue> compute(const Call& call) {
-  const Shape shape = call.shape(0);
+  const Shape& shape = call.shape(0);
   const QuantScales scales(call, shape);
   const std::vector<double> x = real_values(call.input(0));
   Output<N> y(call, 0, shape);

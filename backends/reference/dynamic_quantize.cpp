@@ -10,7 +10,7 @@ constexpr double kHighest = 255;  // of u8
 
 // A value that is rounded to u8: what it was before goes along.
 template <typename N>
-OracleValue rounded_to_u8(Output<N>& exact, Tensor whole) {
+OracleValue rounded_to_u8(Output<N>& exact, const Tensor& whole) {
   OracleValue result = exact.finish();
   result.declared = DataType::u8;
   result.overflow = false;
@@ -21,7 +21,7 @@ OracleValue rounded_to_u8(Output<N>& exact, Tensor whole) {
 
 template <typename N>
 std::vector<OracleValue> compute(const Call& call) {
-  const Shape shape = call.shape(0);
+  const Shape& shape = call.shape(0);
   const double* x = call.data(0);
   N lowest = number<N>(0);
   N highest = number<N>(0);

@@ -5,7 +5,7 @@ namespace {
 
 template <typename N>
 std::vector<OracleValue> compute(const Call& call) {
-  const Shape shape = call.shape(0);
+  const Shape& shape = call.shape(0);
   const std::int64_t channels = call.extent(0, 1);
   const std::int64_t given = call.attrs().integer("groups");
   const std::int64_t groups = given == 0 ? channels : given;

@@ -8,7 +8,7 @@ namespace {
 // y = x / (bias + alpha/size · Σ x²)^beta, over the channels around.
 template <typename N>
 std::vector<OracleValue> compute(const Call& call) {
-  const Shape shape = call.shape(0);
+  const Shape& shape = call.shape(0);
   const std::int64_t channels = call.extent(0, 1);
   const std::int64_t inner = host::extent_product(shape, 2, shape.size());
   const std::int64_t size = call.attrs().integer("size");

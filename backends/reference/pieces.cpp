@@ -12,7 +12,7 @@ namespace {
 Tensor movable(const Tensor& t) {
   return is_sub_byte(t.dtype()) ? host::unpacked(t) : t;
 }
-Tensor restored(Tensor moved, DataType dtype) {
+Tensor restored(const Tensor& moved, DataType dtype) {
   return is_sub_byte(dtype) ? host::packed_as(dtype, moved) : moved;
 }
 
@@ -37,7 +37,7 @@ OracleValue take(const OracleValue& value, std::size_t axis, std::int64_t index)
   OracleValue result;
   result.declared = value.declared;
   result.overflow = value.overflow;
-  result.value = restored(std::move(to), value.value.dtype());
+  result.value = restored(to, value.value.dtype());
   return result;
 }
 
@@ -70,7 +70,7 @@ OracleValue stack(std::span<const OracleValue> parts, std::size_t axis, bool rev
       }
     });
   }
-  result.value = restored(std::move(to), parts[0].value.dtype());
+  result.value = restored(to, parts[0].value.dtype());
   return result;
 }
 

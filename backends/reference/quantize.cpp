@@ -11,7 +11,7 @@ namespace {
 template <typename N>
 std::vector<OracleValue> compute(const Call& call) {
   const DataType to = call.attrs().dtype("to");
-  const Shape shape = call.shape(0);
+  const Shape& shape = call.shape(0);
   const QuantScales scales(call, shape);
   const std::vector<double> x = real_values(call.input(0));
   // x/scale + zero point, before it is rounded.

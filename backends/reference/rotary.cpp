@@ -80,7 +80,7 @@ class Tables {
 
 template <typename N>
 std::vector<OracleValue> compute(const Call& call) {
-  const Shape shape = call.shape(0);
+  const Shape& shape = call.shape(0);
   const Layout x(shape, call.attrs().text("layout"));
   const Tables tables(call, x);
   const std::int64_t given = call.attrs().integer("rotary_dim", 0);

@@ -7,7 +7,7 @@ namespace {
 
 template <typename N>
 std::vector<OracleValue> compute(const Call& call) {
-  const Shape shape = call.shape(0);
+  const Shape& shape = call.shape(0);
   const auto axis = static_cast<std::size_t>(call.attrs().integer("axis"));
   const std::int64_t extent = shape.empty() ? 1 : call.extent(0, axis);
   const std::int64_t inner =
