@@ -55,7 +55,7 @@ std::vector<OracleValue> compute(const Call& call) {
   Output<N> zero_output(call, 2, {});
   zero_output.set(0, exact_zero);
   std::vector<OracleValue> results;
-  results.push_back(rounded_to_u8(y, std::move(whole)));
+  results.push_back(rounded_to_u8(y, whole));
   results.push_back(scale_output.finish());
   results.push_back(rounded_to_u8(zero_output, Tensor::scalar(zero)));
   return results;

@@ -95,7 +95,8 @@ void plan_f64(Planner& p, const graph::Node& node) {
   const Ref w = p.in(1);
   const Ref bias = p.in(2);
   const Ref y = p.out();
-  const double terms = static_cast<double>(e.in_channels / e.groups * e.taps());
+  const std::int64_t terms_per_output = e.in_channels / e.groups * e.taps();
+  const auto terms = static_cast<double>(terms_per_output);
   p.emit("conv plain", 2 * terms * static_cast<double>(p.out_shape().count()), [=](const Frame& f) {
     convolve_f64(e, f.at<const double>(x), f.at<const double>(w), f.at<const double>(bias),
                  f.at<double>(y));

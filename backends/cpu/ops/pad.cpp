@@ -23,7 +23,8 @@ PlanFn prepare(Compiler& c) {
     Dims before, after;
     for (int i = 0; i < shape.rank(); ++i) {
       before.push_back(p.value(pads[static_cast<std::size_t>(i)]));
-      after.push_back(p.value(pads[static_cast<std::size_t>(shape.rank() + i)]));
+      after.push_back(
+          p.value(pads[static_cast<std::size_t>(shape.rank()) + static_cast<std::size_t>(i)]));
     }
     const Ref x = p.in(0);
     const Ref value = p.in(2);

@@ -71,8 +71,8 @@ double cubic(double x, double a) {
 }
 
 Table make_table(const graph::Attributes& attrs, const Axis& axis) {
-  const std::string mode = attrs.text("mode");
-  const std::string coordinates = attrs.text("coordinates");
+  const std::string& mode = attrs.text("mode");
+  const std::string& coordinates = attrs.text("coordinates");
   const std::string nearest = attrs.text("nearest", "round_prefer_floor");
   const double cubic_a = attrs.number("cubic_a", -0.75);
   const bool exclude_outside = attrs.integer("exclude_outside", 0) != 0;
