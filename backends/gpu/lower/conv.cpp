@@ -45,7 +45,7 @@ Operand padded(NodeLowering& node, const Operand& x, const Window& window) {
     changes = changes || window.pads_begin[i] != 0 || window.pads_end[i] != 0;
   }
   if (!changes) return x;
-  const Operand y = node.temporary(x.dtype, shape);
+  Operand y = node.temporary(x.dtype, shape);
   using Params = kernels::PadParams;
   Axes y_extents{1, 1, 1, 1, 1, 1};
   Axes x_extents{1, 1, 1, 1, 1, 1};
@@ -85,7 +85,7 @@ Operand columns(NodeLowering& node, const Operand& x, const ConvGeometry& geomet
     how.x_strides.push_back(window.dilations[i] * own[2 + i]);
   }
   how.y_strides = contiguous_strides(how.extents);
-  const Operand y = node.temporary(x.dtype, how.extents);
+  Operand y = node.temporary(x.dtype, how.extents);
   emit_copy(node, x, y, how);
   return y;
 }

@@ -34,7 +34,7 @@ void emit_cast(NodeLowering& node, const Operand& x, const Operand& y, bool to_b
 
 Operand emit_cast(NodeLowering& node, const Operand& x, DataType dtype) {
   if (x.dtype == dtype) return x;
-  const Operand y = node.temporary(dtype, x.shape);
+  Operand y = node.temporary(dtype, x.shape);
   emit_cast(node, x, y, false);
   return y;
 }

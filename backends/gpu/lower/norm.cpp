@@ -19,7 +19,7 @@ namespace {
 // `operand` broadcast to `shape` where it has fewer elements.
 Operand widened(NodeLowering& node, const Operand& operand, const Shape& shape) {
   if (operand.count() == element_count(shape)) return operand;
-  const Operand wide = node.temporary(operand.dtype, shape);
+  Operand wide = node.temporary(operand.dtype, shape);
   emit_broadcast(node, operand, wide);
   return wide;
 }

@@ -54,7 +54,7 @@ Operand gathered(NodeLowering& node, const Operand& x, const std::vector<std::in
     }
   }
   how.y_strides = contiguous_strides(how.extents);
-  const Operand moved = node.temporary(x.dtype, how.extents);
+  Operand moved = node.temporary(x.dtype, how.extents);
   emit_copy(node, x, moved, how);
   return moved;
 }
