@@ -37,6 +37,11 @@ Shape matrix_shape(const Shape& shape, bool left) {
   return left ? Shape{1, shape[0]} : Shape{shape[0], 1};
 }
 
+std::optional<std::string> why_unsupported(const graph::Graph&, const graph::Node& node) {
+  if (node.has_input(4)) return "float arithmetic";
+  return std::nullopt;
+}
+
 std::vector<Tensor> run(const Call& call) {
   const Tensor& a = call.input(0);
   const Tensor& b = call.input(1);
@@ -94,6 +99,6 @@ std::vector<Tensor> run(const Call& call) {
 
 }  // namespace
 
-const Kernel host_matmul_integer{nullptr, run};
+const Kernel host_matmul_integer{why_unsupported, run};
 
 }  // namespace concord::host

@@ -1,61 +1,12 @@
 #include "backends/reference/matmul.h"
 
-#include "backends/reference/functions.h"
 #include "backends/reference/kernel.h"
 #include "backends/reference/product.h"
-#include "backends/reference/rows.h"
+#include "backends/reference/product_epilogue.h"
 #include "graph/error.h"
 
 namespace concord::reference {
 namespace {
-
-// What follows the product: y = act(alpha·p + bias) + residual.
-template <typename N>
-class Epilogue {
- public:
-  Epilogue(const Call& call, const Shape& shape)
-      : alpha_(call.attrs().number("alpha", 1)),
-        bias_(call.data(2)),
-        residual_(call.data(3)),
-        unit_(call.unit()),
-        act_alpha_(call.attrs().number("act_alpha", 0)),
-        act_beta_(call.attrs().number("act_beta", 0)),
-        rows_(shape,
-              {call.has(2) ? call.shape(2) : Shape{}, call.has(3) ? call.shape(3) : Shape{}}) {
-    if (call.attrs().has("activation")) {
-      activation_ = graph::parse_unary(call.attrs().text("activation"));
-    }
-  }
-
-  // Elements [begin, end) of the output, from products given by p(i).
-  template <typename P>
-  void apply(Output<N>& y, std::int64_t begin, std::int64_t end, P&& p) const {
-    rows_.visit(
-        begin, end,
-        [&](std::int64_t first, std::int64_t n, const std::int64_t* at, const std::int64_t* step) {
-          for (std::int64_t i = 0; i < n; ++i) {
-            N value = p(first + i);
-            if (alpha_ != 1) value = number<N>(alpha_) * value;
-            if (bias_ != nullptr) value = value + number<N>(bias_[at[0] + i * step[0]]);
-            if (activation_) value = unary(*activation_, value, act_alpha_, act_beta_, unit_);
-            if (residual_ != nullptr) {
-              value = value + number<N>(residual_[at[1] + i * step[1]]);
-            }
-            y.set(first + i, value);
-          }
-        });
-  }
-
- private:
-  double alpha_;
-  const double* bias_;
-  const double* residual_;
-  double unit_;
-  double act_alpha_;
-  double act_beta_;
-  std::optional<graph::UnaryFn> activation_;
-  Rows rows_;
-};
 
 template <typename N>
 std::vector<OracleValue> compute(const Call& call) {
@@ -63,7 +14,7 @@ std::vector<OracleValue> compute(const Call& call) {
   const MatmulGeometry g(call.shape(0), call.shape(1), call.attrs().integer("trans_a", 0) != 0,
                          call.attrs().integer("trans_b", 0) != 0);
   Output<N> y(call, 0, g.shape);
-  const Epilogue<N> epilogue(call, g.shape);
+  const ProductEpilogue<N> epilogue(call, g.shape, 2, 3);
   const double conversions = call.conversions(0, 1);
   const std::int64_t panels = panel_count(g.n);
   // A task is a matrix of the batch and some of its columns; each has its own piece of the result,

@@ -30,7 +30,6 @@ THROUGH_HOST(gather);
 THROUGH_HOST(gather_elements);
 THROUGH_HOST(gather_nd);
 THROUGH_HOST(lookup);
-THROUGH_HOST(matmul_integer);
 THROUGH_HOST(non_max_suppression);
 THROUGH_HOST(nonzero);
 THROUGH_HOST(one_hot);

@@ -26,6 +26,8 @@ std::span<const Pass> passes() {
        fuse_residual_norm},
       {"fuse_matmul", "transposes, scale, bias, activation and residual into products", true,
        fuse_matmul},
+      {"fuse_matmul_integer", "scale, bias, activation and residual into products of integers",
+       true, fuse_matmul_integer},
       {"fuse_conv", "scale, bias and activation into convolutions", true, fuse_conv},
       {"fuse_elementwise", "chains of elementwise operators into one pass over memory", true,
        fuse_elementwise},

@@ -1,5 +1,5 @@
-// Time per token of a decoder whose cache grows: every present* output becomes the past* input of the
-// next step, as a program that generates text does it.
+// Time per token of a decoder whose cache grows: every present* output becomes the past* input of
+// the next step, as a program that generates text does it.
 //
 //   decode_steps MODEL.onnx SPEC FROM TO [REPEATS]
 //
@@ -82,9 +82,8 @@ int measure(const std::string& path, const std::string& spec, std::int64_t from,
   const auto model = importer::load(path);
   Session session(model.graph, spec);
   const graph::Graph& graph = session.imported();
-  const bool has_positions = std::ranges::any_of(graph.inputs, [&](graph::ValueId id) {
-    return graph.value(id).name == "position_ids";
-  });
+  const bool has_positions = std::ranges::any_of(
+      graph.inputs, [&](graph::ValueId id) { return graph.value(id).name == "position_ids"; });
   for (int repeat = 0; repeat < repeats; ++repeat) {
     Step step = start(graph, from - 1);
     std::vector<double> ms;

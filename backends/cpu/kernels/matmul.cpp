@@ -169,30 +169,6 @@ int matmul_panel_width() {
   return HWY_DYNAMIC_DISPATCH(panel_width)();
 }
 
-namespace {
-
-struct Grid {
-  std::int64_t rows, panels;  // pieces of each
-};
-
-// The cut that leaves the slowest thread least to do; columns rather than rows where equal, so that
-// each weight is read by one thread.
-Grid choose_grid(std::int64_t row_blocks, std::int64_t panels, std::int64_t threads) {
-  Grid best{1, 1};
-  std::int64_t least = row_blocks * panels;
-  for (std::int64_t across = std::min(panels, threads); across >= 1; --across) {
-    const std::int64_t down = std::min(row_blocks, threads / across);
-    const std::int64_t share = ((panels + across - 1) / across) * ((row_blocks + down - 1) / down);
-    if (share < least) {
-      least = share;
-      best = {down, across};
-    }
-  }
-  return best;
-}
-
-}  // namespace
-
 // Also reads the weights for gather_columns; keeps PackedWeights' insides out of other files.
 struct MatmulAccess {
   static void run(const PackedWeights& w, const MatmulArgs& args) {
@@ -201,26 +177,12 @@ struct MatmulAccess {
       throw std::logic_error("weights were packed for another instruction set");
     }
     const std::int64_t panels = (w.n() + width - 1) / width;
-    const std::int64_t block = 6;
-    const std::int64_t row_blocks = (args.rows + block - 1) / block;
     const auto multiplies = static_cast<double>(args.rows) * static_cast<double>(w.n() * w.k());
     const double nanoseconds = std::max(multiplies / 50, static_cast<double>(w.bytes()) / 25) + 1;
-    const auto worthwhile = static_cast<std::int64_t>(nanoseconds / 2500) + 1;
-    const std::int64_t threads = std::min<std::int64_t>(current_threads(), worthwhile);
-    const Grid grid = choose_grid(row_blocks, panels, threads);
-    const MatmulShare whole{&args, w.buffer_.data(), w.k(), w.n(), w.storage(),
-                            0,     args.rows,        0,     panels};
-    parallel_tasks(static_cast<int>(grid.rows * grid.panels), [&](int task) {
-      const std::int64_t down = task / grid.panels;
-      const std::int64_t across = task % grid.panels;
-      MatmulShare share = whole;
-      share.row_begin = std::min(args.rows, row_blocks * down / grid.rows * block);
-      share.row_end = std::min(args.rows, row_blocks * (down + 1) / grid.rows * block);
-      share.panel_begin = panels * across / grid.panels;
-      share.panel_end = panels * (across + 1) / grid.panels;
-      if (share.row_begin < share.row_end && share.panel_begin < share.panel_end) {
-        HWY_DYNAMIC_DISPATCH(matmul_share)(share);
-      }
+    run_regions(cut_product(args.rows, panels, nanoseconds), [&](const MatmulRegion& region) {
+      HWY_DYNAMIC_DISPATCH(matmul_share)
+      ({&args, w.buffer_.data(), w.k(), w.n(), w.storage(), region.row_begin, region.row_end,
+        region.panel_begin, region.panel_end});
     });
   }
 };

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "backends/cpu/kernels/matmul.h"
+#include "backends/cpu/kernels/parallel.h"
 
 namespace concord::cpu {
 
@@ -33,5 +34,29 @@ struct MatmulShare {
   Element storage;
   std::int64_t row_begin, row_end, panel_begin, panel_end;
 };
+
+// Rows [row_begin, row_end) and panels [panel_begin, panel_end) of a product.
+struct MatmulRegion {
+  std::int64_t row_begin, row_end, panel_begin, panel_end;
+};
+
+// How a product is cut into regions.
+struct MatmulGrid {
+  std::int64_t rows, panels;              // of the product
+  std::int64_t row_pieces, panel_pieces;  // at most current_threads() together
+
+  MatmulRegion region(std::int64_t task) const;
+};
+
+// For as many threads as the product's time on one is worth.
+MatmulGrid cut_product(std::int64_t rows, std::int64_t panels, double nanoseconds);
+
+template <typename Run>
+void run_regions(const MatmulGrid& grid, Run&& run) {
+  parallel_tasks(static_cast<int>(grid.row_pieces * grid.panel_pieces), [&](int task) {
+    const MatmulRegion region = grid.region(task);
+    if (region.row_begin < region.row_end && region.panel_begin < region.panel_end) run(region);
+  });
+}
 
 }  // namespace concord::cpu

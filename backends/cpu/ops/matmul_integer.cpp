@@ -1,9 +1,13 @@
+#include "backends/cpu/kernels/matmul_int8.h"
 #include "backends/cpu/kernels/parallel.h"
 #include "backends/cpu/ops/common.h"
 #include "backends/cpu/ops/matmul_plain.h"
+#include "backends/cpu/ops/matmul_plan.h"
 
 namespace concord::cpu {
 namespace {
+
+enum : int { kA, kB, kAZero, kBZero, kScale, kBias, kResidual };
 
 bool is_byte(DataType dtype) {
   return dtype == DataType::u8 || dtype == DataType::i8;
@@ -12,6 +16,15 @@ bool is_byte(DataType dtype) {
 std::optional<std::string> why_unsupported(const graph::Graph& graph, const graph::Node& node) {
   for (std::size_t i : {std::size_t{0}, std::size_t{1}}) {
     if (!is_byte(input_dtype(graph, node, i))) return type_reason(input_dtype(graph, node, i));
+  }
+  if (node.has_input(kScale)) {
+    // Only the packed product takes scales: fusion makes them for such weights alone.
+    const graph::Value& b = graph.value(node.input(kB));
+    if (!b.constant || b.constant->shape().size() != 2) return "a scaled product of no weights";
+    if (node.has_input(kBZero) && !graph.value(node.input(kBZero)).constant) {
+      return "zero points of weights that are no constants";
+    }
+    return why_not_activation(activation_of(node, "act_alpha", "act_beta"));
   }
   return std::nullopt;
 }
@@ -81,36 +94,109 @@ void multiply(const Args& x, const std::byte* a, const std::byte* b, const std::
                });
 }
 
-PlanFn prepare(Compiler&) {
-  return [](Planner& p) {
-    Args args{};
-    args.a_type = p.dtype(0);
-    args.b_type = p.dtype(1);
-    const Ref a = p.in(0);
-    const Ref b = p.in(1);
-    const Ref a_zero = p.in(2);
-    const Ref b_zero = p.in(3);
-    const View a_view = p.dense_view(0);
-    const View b_view = p.dense_view(1);
-    const Dims y = p.out_shape();
-    const int axes = y.rank() - 2;
-    args.m = y[axes];
-    args.n = y[axes + 1];
-    args.k = a_view.shape.back();
-    for (int i = 0; i < axes; ++i) args.batch.push_back(y[i]);
-    args.a_batch = broadcast_batch(a_view, axes);
-    args.b_batch = broadcast_batch(b_view, axes);
-    args.a_row = args.k;
-    args.b_row = args.n;
-    if (a_zero) args.a_zeros = p.shape(2).count();
-    if (b_zero) args.b_zeros = p.shape(3).count();
-    const Ref c = p.out();
-    const double work = 2.0 * static_cast<double>(y.count()) * static_cast<double>(args.k);
-    p.precision({DataType::i8, DataType::i32, DataType::i32, false});
-    p.emit("matmul_integer plain", work, [=](const Frame& f) {
-      multiply(args, f.at(a), f.at(b), f.at(a_zero), f.at(b_zero), f.at<std::int32_t>(c));
-    });
-  };
+// Weights that all rows share: a constant matrix whose zero points are constants.
+std::shared_ptr<const PackedBytes> packed_weights(Compiler& c) {
+  const Tensor* b = c.constant(kB);
+  if (b == nullptr || b->shape().size() != 2 || b->count() == 0) return nullptr;
+  if (c.has(kBZero) && c.constant(kBZero) == nullptr) return nullptr;
+  ByteMatrix matrix;
+  matrix.data = b->data();
+  matrix.is_signed = b->dtype() == DataType::i8;
+  matrix.rows = b->shape()[0];
+  matrix.cols = matrix.row_stride = b->shape()[1];
+  std::vector<std::int32_t> zeros;
+  if (c.has(kBZero)) {
+    const Tensor& zero = *c.constant(kBZero);
+    for (std::int64_t i = 0; i < zero.count(); ++i) {
+      zeros.push_back(byte_at(zero.dtype(), zero.data(), i));
+    }
+    if (zero.count() != 1 && zero.count() != matrix.cols) return nullptr;
+  }
+  auto weights = std::make_shared<const PackedBytes>(PackedBytes::pack(matrix, zeros));
+  c.add_weight_bytes(static_cast<std::int64_t>(weights->bytes()));
+  c.keep(weights);
+  b->release_pages();
+  return weights;
+}
+
+void plan_packed(Planner& p, const ActivationSpec& activation,
+                 const std::shared_ptr<const PackedBytes>& weights) {
+  const Dims y = p.out_shape();
+  const bool scaled = p.has(kScale);
+  MatmulInt8Args args;
+  args.rows = y.count() / weights->n();
+  args.a_signed = p.dtype(kA) == DataType::i8;
+  args.lda = weights->k();
+  args.ldc = weights->n();
+  const Ref a = p.in(kA);
+  const Ref a_zero = p.in(kAZero);
+  if (a_zero && p.shape(kAZero).count() != 1) args.a_zero_stride = 1;
+  const Ref scale = p.in(kScale);
+  if (scaled && p.shape(kScale).count() != 1) args.scale_stride = 1;
+  ProductForm form;
+  form.activation = activation;
+  if (scaled) {
+    form.bias = kBias;
+    form.residual = kResidual;
+  }
+  const PlannedEpilogue epilogue = plan_epilogue(p, form, y);
+  args.epilogue.activation = epilogue.activation;
+  args.epilogue.residual_stride = epilogue.residual_stride;
+  const Ref c = scaled ? p.out_f32(0, epilogue.residual ? 1u << kResidual : 0) : p.out();
+  p.precision({DataType::i8, DataType::i32, scaled ? DataType::f32 : DataType::i32, false});
+  const double operations =
+      2.0 * static_cast<double>(y.count()) * static_cast<double>(weights->k());
+  p.emit("matmul_integer packed", operations,
+         [args, weights = weights.get(), a, a_zero, scale, c, bias = epilogue.bias,
+          residual = epilogue.residual](const Frame& f) {
+           MatmulInt8Args now = args;
+           now.a = f.at(a);
+           now.a_zeros = f.at(a_zero);
+           now.scales = f.at<const float>(scale);
+           now.c = f.at(c);
+           now.epilogue.bias = f.at<float>(bias);
+           now.epilogue.residual = f.at<float>(residual);
+           matmul_int8(*weights, now);
+         });
+  if (scaled && !epilogue.all) emit_afterwards(p, form, y, c, true);
+}
+
+void plan_plain(Planner& p) {
+  Args args{};
+  args.a_type = p.dtype(kA);
+  args.b_type = p.dtype(kB);
+  const Ref a = p.in(kA);
+  const Ref b = p.in(kB);
+  const Ref a_zero = p.in(kAZero);
+  const Ref b_zero = p.in(kBZero);
+  const View a_view = p.dense_view(kA);
+  const View b_view = p.dense_view(kB);
+  const Dims y = p.out_shape();
+  const int axes = y.rank() - 2;
+  args.m = y[axes];
+  args.n = y[axes + 1];
+  args.k = a_view.shape.back();
+  for (int i = 0; i < axes; ++i) args.batch.push_back(y[i]);
+  args.a_batch = broadcast_batch(a_view, axes);
+  args.b_batch = broadcast_batch(b_view, axes);
+  args.a_row = args.k;
+  args.b_row = args.n;
+  if (a_zero) args.a_zeros = p.shape(kAZero).count();
+  if (b_zero) args.b_zeros = p.shape(kBZero).count();
+  const Ref c = p.out();
+  const double work = 2.0 * static_cast<double>(y.count()) * static_cast<double>(args.k);
+  p.precision({DataType::i8, DataType::i32, DataType::i32, false});
+  p.emit("matmul_integer plain", work, [=](const Frame& f) {
+    multiply(args, f.at(a), f.at(b), f.at(a_zero), f.at(b_zero), f.at<std::int32_t>(c));
+  });
+}
+
+PlanFn prepare(Compiler& c) {
+  if (auto weights = packed_weights(c)) {
+    const ActivationSpec activation = activation_of(c.node(), "act_alpha", "act_beta");
+    return [activation, weights](Planner& p) { plan_packed(p, activation, weights); };
+  }
+  return plan_plain;
 }
 
 }  // namespace

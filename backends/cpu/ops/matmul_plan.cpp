@@ -19,52 +19,6 @@ Dims matrix_shape(const Dims& shape, bool trans) {
   return result;
 }
 
-// The epilogue as far as the kernel takes it; the rest comes in a pass afterwards.
-struct PlannedEpilogue {
-  Ref bias, residual;
-  std::int64_t residual_stride = 0;
-  Activation activation = Activation::none;
-  bool all = true;
-};
-
-PlannedEpilogue plan_epilogue(Planner& p, const ProductForm& form, const Dims& y) {
-  PlannedEpilogue planned;
-  const std::int64_t n = y.back();
-  const auto activation = form.activation.fused();
-  planned.all = activation.has_value();
-  planned.activation = activation.value_or(Activation::none);
-  if (p.has(form.bias)) {
-    if (is_row(p.view(form.bias), n)) {
-      planned.bias = p.in_f32(form.bias);
-    } else {
-      planned.all = false;
-    }
-  }
-  if (p.has(form.residual)) {
-    const View& view = p.view(form.residual);
-    if (view.shape.count() == y.count() && view.shape.back() == n) {
-      planned.residual = p.in_f32(form.residual);
-      planned.residual_stride = n;
-    } else if (is_row(view, n)) {
-      planned.residual = p.in_f32(form.residual);
-    } else {
-      planned.all = false;
-    }
-  }
-  if (!planned.all) planned = {{}, {}, 0, Activation::none, false};
-  return planned;
-}
-
-void emit_afterwards(Planner& p, const ProductForm& form, const Dims& y, Ref sums, bool with_bias) {
-  View bias, residual;
-  with_bias = with_bias && p.has(form.bias);
-  if (with_bias) bias = p.view_f32(form.bias);
-  if (p.has(form.residual)) residual = p.view_f32(form.residual);
-  const Afterwards afterwards(form.activation, with_bias, p.has(form.residual));
-  afterwards.emit(p, y, sums, with_bias ? &bias : nullptr,
-                  p.has(form.residual) ? &residual : nullptr);
-}
-
 // Rows of a: [rows, k] with contiguous rows, at a distance of `lead` elements.
 struct RowsView {
   Ref at;
@@ -131,6 +85,44 @@ DataType operand_type(DataType model, Element storage) {
 }
 
 }  // namespace
+
+PlannedEpilogue plan_epilogue(Planner& p, const ProductForm& form, const Dims& y) {
+  PlannedEpilogue planned;
+  const std::int64_t n = y.back();
+  const auto activation = form.activation.fused();
+  planned.all = activation.has_value();
+  planned.activation = activation.value_or(Activation::none);
+  if (p.has(form.bias)) {
+    if (is_row(p.view(form.bias), n)) {
+      planned.bias = p.in_f32(form.bias);
+    } else {
+      planned.all = false;
+    }
+  }
+  if (p.has(form.residual)) {
+    const View& view = p.view(form.residual);
+    if (view.shape.count() == y.count() && view.shape.back() == n) {
+      planned.residual = p.in_f32(form.residual);
+      planned.residual_stride = n;
+    } else if (is_row(view, n)) {
+      planned.residual = p.in_f32(form.residual);
+    } else {
+      planned.all = false;
+    }
+  }
+  if (!planned.all) planned = {{}, {}, 0, Activation::none, false};
+  return planned;
+}
+
+void emit_afterwards(Planner& p, const ProductForm& form, const Dims& y, Ref sums, bool with_bias) {
+  View bias, residual;
+  with_bias = with_bias && p.has(form.bias);
+  if (with_bias) bias = p.view_f32(form.bias);
+  if (p.has(form.residual)) residual = p.view_f32(form.residual);
+  const Afterwards afterwards(form.activation, with_bias, p.has(form.residual));
+  afterwards.emit(p, y, sums, with_bias ? &bias : nullptr,
+                  p.has(form.residual) ? &residual : nullptr);
+}
 
 void plan_packed_product(Planner& p, const ProductForm& form,
                          const std::shared_ptr<const PackedWeights>& weights) {

@@ -18,6 +18,17 @@ struct ProductForm {
   int bias = -1, residual = -1;
 };
 
+// The epilogue as far as the kernel takes it; where it does not take all, emit_afterwards adds a
+// pass over the result.
+struct PlannedEpilogue {
+  Ref bias, residual;
+  std::int64_t residual_stride = 0;
+  Activation activation = Activation::none;
+  bool all = true;
+};
+PlannedEpilogue plan_epilogue(Planner& p, const ProductForm& form, const Dims& y);
+void emit_afterwards(Planner& p, const ProductForm& form, const Dims& y, Ref sums, bool with_bias);
+
 // The product with weights packed before, [k, n].
 void plan_packed_product(Planner& p, const ProductForm& form,
                          const std::shared_ptr<const PackedWeights>& weights);
