@@ -32,8 +32,8 @@ std::vector<OracleValue> run(const Call& call) {
   inputs.resize(integer.inputs.size());
   std::vector<Tensor> sums = host::run(call.graph, integer, inputs, call.bindings);
   if (!call.has(kScale)) return {exact_output(call, 0, std::move(sums[0]))};
-  return with_number(
-      call, [&](auto tag) { return scaled<typename decltype(tag)::type>(call, sums[0]); });
+  return with_number(call,
+                     [&](auto tag) { return scaled<typename decltype(tag)::type>(call, sums[0]); });
 }
 
 }  // namespace

@@ -20,9 +20,8 @@ class ProductEpilogue {
         unit_(call.unit()),
         act_alpha_(call.attrs().number("act_alpha", 0)),
         act_beta_(call.attrs().number("act_beta", 0)),
-        rows_(shape,
-              {call.has(bias) ? call.shape(bias) : Shape{},
-               call.has(residual) ? call.shape(residual) : Shape{}}) {
+        rows_(shape, {call.has(bias) ? call.shape(bias) : Shape{},
+                      call.has(residual) ? call.shape(residual) : Shape{}}) {
     if (call.attrs().has("activation")) {
       activation_ = graph::parse_unary(call.attrs().text("activation"));
     }

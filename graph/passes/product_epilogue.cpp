@@ -6,11 +6,7 @@ namespace concord::graph {
 
 ProductEpilogue::ProductEpilogue(Rewriter& rw, NodeId product, std::size_t bias_slot,
                                  std::size_t residual_slot)
-    : node(rw.node(product)),
-      rw_(rw),
-      root_(product),
-      bias_(bias_slot),
-      residual_(residual_slot) {
+    : node(rw.node(product)), rw_(rw), root_(product), bias_(bias_slot), residual_(residual_slot) {
   node.outputs.clear();
   node.inputs.resize(std::max(bias_, residual_) + 1);
 }

@@ -65,7 +65,7 @@ void fused_matmul(Conversion& c) {
 }
 
 void matmul_nbits(Conversion& c) {
-  c.ignore({"accuracy_level", "weight_prepacked"});
+  c.ignore({"weight_prepacked"});
   const std::int64_t k = c.integer("K");
   const std::int64_t n = c.integer("N");
   const std::int64_t bits = c.integer("bits", 4);
@@ -93,7 +93,11 @@ void matmul_nbits(Conversion& c) {
     zero_points = c.reshape(zero_points, {n, packed ? (blocks * bits + 7) / 8 : blocks});
   }
   c.output(0, c.emit(OpKind::matmul_nbits, {a, b, scales, zero_points, c.optional_input(5)},
-                     {{"bits", bits}, {"block_size", block}, {"k", k}, {"n", n}}));
+                     {{"bits", bits},
+                      {"block_size", block},
+                      {"k", k},
+                      {"n", n},
+                      {"accuracy_level", c.integer("accuracy_level", 0)}}));
 }
 
 void det(Conversion& c) {

@@ -1,5 +1,5 @@
-// Products of bytes against 64-bit integer loops: odd sizes, every signedness, zero points, values at
-// the ends of their range, and the scaled form.
+// Products of bytes against 64-bit integer loops: odd sizes, every signedness, zero points, values
+// at the ends of their range, and the scaled form.
 
 #include "backends/cpu/kernels/matmul_int8.h"
 
@@ -25,7 +25,8 @@ class MatmulInt8 : public IsaTest {
   static std::vector<std::byte> bytes(Random& random, std::int64_t count, bool extremes) {
     std::vector<std::byte> values;
     for (std::int64_t i = 0; i < count; ++i) {
-      const std::int64_t value = extremes ? (random.below(2) == 0 ? 0x7f : 0xff) : random.below(256);
+      const std::int64_t value =
+          extremes ? (random.below(2) == 0 ? 0x7f : 0xff) : random.below(256);
       values.push_back(static_cast<std::byte>(value));
     }
     return values;
@@ -117,8 +118,7 @@ class MatmulInt8 : public IsaTest {
         const auto column = static_cast<std::size_t>(j);
         const double scale = double(scales[args.scale_stride == 0 ? 0 : column]);
         const double product = double(sums[static_cast<std::size_t>(i * p.n + j)]) * scale;
-        const double wanted =
-            std::max(product + double(bias[column]), 0.0) + double(residual[at]);
+        const double wanted = std::max(product + double(bias[column]), 0.0) + double(residual[at]);
         // The sum as f32, the product, and two additions are rounded once each.
         const double bound = 0x1p-23 * (2 * std::abs(product) + 2 * std::abs(wanted) + 4);
         ASSERT_NEAR(double(y[at]), wanted, bound) << "row " << i << " column " << j;
@@ -154,7 +154,11 @@ TEST_P(MatmulInt8, SignsAndZeroPoints) {
 TEST_P(MatmulInt8, EndsOfTheRange) {
   for (const bool a_signed : {false, true}) {
     for (const bool w_signed : {false, true}) {
-      check({.m = 4, .n = 64, .k = 256, .a_signed = a_signed, .w_signed = w_signed,
+      check({.m = 4,
+             .n = 64,
+             .k = 256,
+             .a_signed = a_signed,
+             .w_signed = w_signed,
              .extremes = true});
     }
   }

@@ -209,6 +209,55 @@ TEST(FuseMatmul, TransposesBothOperands) {
   EXPECT_EQ(fused.node(fused.order()[0]).attrs.integer("trans_a"), 1);
 }
 
+Tensor bytes(DataType dtype, const Shape& shape) {
+  Tensor t(dtype, shape);
+  std::byte* data = t.mutable_data();
+  for (std::int64_t i = 0; i < t.count(); ++i) data[i] = static_cast<std::byte>(i * 37 + 11);
+  return t;
+}
+
+TEST(FuseMatmulInteger, MakesFloatsInOneStep) {
+  for (const Shape& scale_shape : {Shape{}, Shape{1}, Shape{6}}) {
+    Builder b;
+    const ValueId x = b.input("x", DataType::u8, {n, 4, 8});
+    const ValueId zero = b.input("zero", DataType::u8, {});
+    const ValueId scale =
+        b.input("scale", DataType::f32, SymShape(scale_shape.begin(), scale_shape.end()));
+    const ValueId r = b.input("r", DataType::f32, {n, 4, 6});
+    const ValueId sums = b.op(OpKind::matmul_integer, {x, b.constant(bytes(DataType::i8, {8, 6})),
+                                                       zero, b.constant(bytes(DataType::i8, {}))});
+    const ValueId floats = b.op(OpKind::cast, {sums}, {{"to", DataType::f32}, {"saturate", 1}});
+    ValueId y = b.add(b.mul(floats, scale), b.weights({6}, 3));
+    b.output(b.add(r, b.unary("gelu_erf", y)), "y");
+    const Graph fused = check(b, {bytes(DataType::u8, {2, 4, 8}), bytes(DataType::u8, {}),
+                                  Builder::random(scale_shape), Builder::random({2, 4, 6}, 9)});
+    ASSERT_EQ(fused.order().size(), 1u);
+    const Node& node = fused.node(fused.order()[0]);
+    EXPECT_EQ(node.sources.size(), b.graph.order().size());
+    EXPECT_EQ(node.attrs.text("activation"), "gelu_erf");
+  }
+}
+
+TEST(FuseMatmulInteger, KeepsSumsThatOthersReadAndScalesOfRows) {
+  for (int obstacle = 0; obstacle < 3; ++obstacle) {
+    Builder b;
+    const ValueId x = b.input("x", DataType::u8, {4, 8});
+    const ValueId w = obstacle == 0 ? b.input("w", DataType::i8, {8, 6})
+                                    : b.constant(bytes(DataType::i8, {8, 6}));
+    const ValueId scale = b.input("scale", DataType::f32, {obstacle == 1 ? 4 : 1, 1});
+    const ValueId sums = b.op(OpKind::matmul_integer, {x, w});
+    const ValueId floats = b.op(OpKind::cast, {sums}, {{"to", DataType::f32}, {"saturate", 1}});
+    b.output(b.mul(floats, scale), "y");
+    if (obstacle == 2) b.output(sums, "sums");
+    const Graph fused = optimise(b.graph, folding());
+    verify(fused);
+    for (const NodeId id : fused.order()) {
+      EXPECT_FALSE(fused.node(id).op == OpKind::matmul_integer && fused.node(id).has_input(4))
+          << obstacle;
+    }
+  }
+}
+
 TEST(FuseConv, FoldsScaleBiasAndActivation) {
   for (const bool transposed : {false, true}) {
     for (const std::int64_t group : {1, 2}) {

@@ -28,6 +28,26 @@ OpCases cases_matmul_integer() {
                      .in(u8, {3, 5, 7}, integers(0, 255))
                      .in(i8, {3, 7, 9}, integers(-128, 127))
                      .in(u8, {}, values({128})));
+  const auto scaled = [](const std::string& name, Shape scale) {
+    return OpCase("scaled, " + name)
+        .in(u8, {2, 5, 70}, integers(0, 255))
+        .weight(i8, {70, 33}, integers(-128, 127))
+        .in(u8, {}, values({117}))
+        .weight(i8, {}, values({3}))
+        .in(f32, std::move(scale), uniform(1e-4, 1e-3));
+  };
+  list.push_back(scaled("one scale", {}));
+  list.push_back(scaled("one scale of rank 1", {1}));
+  list.push_back(scaled("scale per column", {33}));
+  list.push_back(scaled("bias and residual", {33}).weight(f32, {33}).in(f32, {2, 5, 33}));
+  for (const char* fn : {"relu", "gelu_erf", "elu"}) {
+    list.push_back(scaled(std::string("activation ") + fn, {})
+                       .weight(f32, {33})
+                       .in(f32, {2, 5, 33})
+                       .set("activation", fn)
+                       .set("act_alpha", 0.5)
+                       .set("act_beta", 0.0));
+  }
   return list;
 }
 

@@ -109,12 +109,18 @@ void run_byte_share(const ByteShare& share) {
       const std::int64_t column = panel * kPanel;
       const std::int64_t columns = std::min<std::int64_t>(kPanel, share.n - column);
       const int vectors = static_cast<int>((columns + kMatLanes - 1) / kMatLanes);
+      // Lines of the next panel that each block of rows fetches; the hardware's prefetch would only
+      // follow the first block.
+      const bool more = panel + 1 < share.panel_end && blocks.count > 1;
+      const std::int64_t lines =
+          more ? std::min(quads, (whole_panel / 64 + blocks.count - 1) / blocks.count) : 0;
       std::int64_t at = 0;
       for (std::int64_t block = 0; block < blocks.count; ++block) {
         const int height = blocks.height(block);
         const ByteMicroKernel micro = byte_micro_kernel<Quad>(height, vectors);
-        micro({quads, left.data + at * left.stride, left.stride,
-               share.panels + panel * whole_panel, sums});
+        const std::byte* b = share.panels + panel * whole_panel;
+        micro({quads, left.data + at * left.stride, left.stride, b, sums,
+               b + whole_panel + block * lines * 64, lines});
         for (int i = 0; i < height; ++i) {
           const std::int64_t m = row + at + i;
           const std::int32_t row_sum =
@@ -128,8 +134,8 @@ void run_byte_share(const ByteShare& share) {
         if (args.scales != nullptr) {
           auto* c = static_cast<float*>(args.c) + (row + at) * args.ldc + column;
           write(reinterpret_cast<const float*>(sums), kPanel,
-                {&args.epilogue, row + at, column, height, columns,
-                 reinterpret_cast<std::byte*>(c), args.ldc, Element::f32});
+                {&args.epilogue, row + at, column, height, columns, reinterpret_cast<std::byte*>(c),
+                 args.ldc, Element::f32});
         }
         at += height;
       }
@@ -159,6 +165,29 @@ namespace concord::cpu {
 
 HWY_EXPORT(matmul_int8_share);
 
+namespace {
+
+// Sign-extended; sums are modulo 2^32.
+std::uint32_t extended(std::uint8_t byte) {
+  return static_cast<std::uint32_t>(static_cast<std::int8_t>(byte));
+}
+
+// Four whole rows of a panel: out[c] holds column c of each, lowest first.
+void pack_quad(const std::uint8_t* rows, std::int64_t stride, int width, std::uint8_t flip,
+               std::uint32_t* out, std::uint32_t* sums) {
+  for (int c = 0; c < width; ++c) {
+    const auto b0 = static_cast<std::uint8_t>(rows[c] ^ flip);
+    const auto b1 = static_cast<std::uint8_t>(rows[c + stride] ^ flip);
+    const auto b2 = static_cast<std::uint8_t>(rows[c + 2 * stride] ^ flip);
+    const auto b3 = static_cast<std::uint8_t>(rows[c + 3 * stride] ^ flip);
+    out[c] = b0 | static_cast<std::uint32_t>(b1) << 8 | static_cast<std::uint32_t>(b2) << 16 |
+             static_cast<std::uint32_t>(b3) << 24;
+    sums[c] += extended(b0) + extended(b1) + extended(b2) + extended(b3);
+  }
+}
+
+}  // namespace
+
 PackedBytes PackedBytes::pack(const ByteMatrix& matrix, std::span<const std::int32_t> zeros) {
   PackedBytes packed;
   packed.k_ = matrix.rows;
@@ -173,38 +202,47 @@ PackedBytes PackedBytes::pack(const ByteMatrix& matrix, std::span<const std::int
   packed.columns_ = AlignedBuffer(static_cast<std::size_t>(2 * panels * width) * 4);
   // Unsigned values are shifted to be signed, and their zero points with them.
   const int shift = matrix.is_signed ? 0 : 128;
-  const auto* source = static_cast<const std::byte*>(matrix.data);
+  const auto* source = static_cast<const std::uint8_t*>(matrix.data);
   auto* adjust = packed.columns_.as<std::int32_t>();
   std::int32_t* shifted_zeros = adjust + panels * width;
   for (std::int64_t column = 0; column < panels * width; ++column) {
-    const std::int32_t zero =
-        column >= n || zeros.empty()
-            ? 0
-            : zeros[zeros.size() == 1 ? 0 : static_cast<std::size_t>(column)];
+    const std::int32_t zero = column >= n || zeros.empty()
+                                  ? 0
+                                  : zeros[zeros.size() == 1 ? 0 : static_cast<std::size_t>(column)];
     shifted_zeros[column] = column < n ? zero - shift : 0;
     packed.has_zeros_ = packed.has_zeros_ || shifted_zeros[column] != 0;
   }
+  const auto flip = static_cast<std::uint8_t>(shift);
   parallel_for(panels, 1, [&](std::int64_t begin, std::int64_t end) {
+    std::vector<std::uint32_t> sums(static_cast<std::size_t>(width));
     for (std::int64_t panel = begin; panel < end; ++panel) {
-      std::byte* out = packed.buffer_.data() + panel * quads * width * 4;
+      auto* out = reinterpret_cast<std::uint32_t*>(packed.buffer_.data()) + panel * quads * width;
       const std::int64_t first = panel * width;
       const std::int64_t columns = std::min<std::int64_t>(width, n - first);
-      std::fill(out, out + quads * width * 4, std::byte{0});
-      std::vector<std::int64_t> sums(static_cast<std::size_t>(width), 0);
-      for (std::int64_t l = 0; l < k; ++l) {
-        const std::byte* row = source + l * matrix.row_stride + first * matrix.col_stride;
-        std::byte* to = out + l / 4 * width * 4 + l % 4;
-        for (std::int64_t c = 0; c < columns; ++c) {
-          const auto value = static_cast<std::uint8_t>(row[c * matrix.col_stride]);
-          const int stored = matrix.is_signed ? static_cast<std::int8_t>(value) : value - shift;
-          to[c * 4] = static_cast<std::byte>(stored);
-          sums[static_cast<std::size_t>(c)] += stored;
+      std::fill(sums.begin(), sums.end(), 0u);
+      for (std::int64_t quad = 0; quad < quads; ++quad, out += width) {
+        const std::uint8_t* row = source + quad * 4 * matrix.row_stride + first * matrix.col_stride;
+        const std::int64_t rows = std::min<std::int64_t>(4, k - quad * 4);
+        if (columns == width && rows == 4 && matrix.col_stride == 1) {
+          pack_quad(row, matrix.row_stride, width, flip, out, sums.data());
+          continue;
+        }
+        for (std::int64_t c = 0; c < width; ++c) {
+          out[c] = 0;
+          for (std::int64_t l = 0; l < (c < columns ? rows : 0); ++l) {
+            const auto byte = static_cast<std::uint8_t>(
+                row[l * matrix.row_stride + c * matrix.col_stride] ^ flip);
+            out[c] |= static_cast<std::uint32_t>(byte) << (8 * l);
+            sums[static_cast<std::size_t>(c)] += extended(byte);
+          }
         }
       }
-      for (std::int64_t c = 0; c < width; ++c) {
-        adjust[first + c] = static_cast<std::int32_t>(
-            sums[static_cast<std::size_t>(c)] - (c < columns ? k * shifted_zeros[first + c] : 0));
+      for (std::int64_t c = 0; c < columns; ++c) {
+        const auto zeros_sum = static_cast<std::uint32_t>(k * shifted_zeros[first + c]);
+        adjust[first + c] =
+            static_cast<std::int32_t>(sums[static_cast<std::size_t>(c)] - zeros_sum);
       }
+      std::fill(adjust + first + columns, adjust + first + width, 0);
     }
   });
   return packed;

@@ -40,7 +40,7 @@ class PackedBytes {
   AlignedBuffer columns_;  // i32 [2][n up to whole panels]: Σ w − k·zero, and zero
   std::int64_t k_ = 0;
   std::int64_t n_ = 0;
-  int panel_ = 0;          // columns in a panel
+  int panel_ = 0;  // columns in a panel
   bool has_zeros_ = false;
 };
 

@@ -22,11 +22,13 @@ using IntTag = hn::RebindToSigned<MatTag>;
 using IntVec = hn::Vec<IntTag>;
 
 struct ByteMicroArgs {
-  std::int64_t quads;   // of k
-  const std::byte* a;   // 4 bytes per row and quad
-  std::int64_t lda;     // bytes
-  const std::byte* b;   // panel
-  std::int32_t* sums;   // [rows][kPanel]
+  std::int64_t quads;         // of k
+  const std::byte* a;         // 4 bytes per row and quad
+  std::int64_t lda;           // bytes
+  const std::byte* b;         // panel
+  std::int32_t* sums;         // [rows][kPanel]
+  const std::byte* prefetch;  // what the next panel's calls will read,
+  std::int64_t lines;         // this many cache lines of it, one a quad
 };
 
 // Four unsigned bytes of a row times four signed ones of every column, added up in 32 bits.
@@ -110,28 +112,41 @@ struct QuadPortable {
 #if HWY_TARGET == HWY_AVX3
 #define CONCORD_VNNI_TARGET __attribute__((target(HWY_TARGET_STR ",avx512vnni"), noinline))
 
+// Without it GCC keeps the sums in memory beside the registers.
+#define CONCORD_UNROLL _Pragma("GCC unroll 8")
+
 // Highway 1.0.3 has no dot product of bytes.
 struct QuadVnni {
   static constexpr int kRows = kMaxRows;
   template <int kR, int kV>
   static CONCORD_VNNI_TARGET void run(const ByteMicroArgs& args) {
     __m512i sums[kR][kV];
+    CONCORD_UNROLL
     for (int i = 0; i < kR; ++i) {
+      CONCORD_UNROLL
       for (int j = 0; j < kV; ++j) sums[i][j] = _mm512_setzero_si512();
     }
     const std::byte* a = args.a;
     const std::byte* b = args.b;
     const std::int64_t lda = args.lda;
     const std::int64_t quads = args.quads;
+    const std::byte* prefetch = args.prefetch;
+    const std::int64_t lines = args.lines;
     for (std::int64_t quad = 0; quad < quads; ++quad, a += 4, b += kPanel * 4) {
+      if (quad < lines) __builtin_prefetch(prefetch + quad * 64, 0, 2);
       __m512i column[kV];
+      CONCORD_UNROLL
       for (int j = 0; j < kV; ++j) column[j] = _mm512_loadu_si512(b + j * 64);
+      CONCORD_UNROLL
       for (int i = 0; i < kR; ++i) {
         const __m512i row = _mm512_set1_epi32(load_a<std::int32_t>(a + i * lda));
+        CONCORD_UNROLL
         for (int j = 0; j < kV; ++j) sums[i][j] = _mm512_dpbusd_epi32(sums[i][j], row, column[j]);
       }
     }
+    CONCORD_UNROLL
     for (int i = 0; i < kR; ++i) {
+      CONCORD_UNROLL
       for (int j = 0; j < kV; ++j) {
         _mm512_storeu_si512(args.sums + i * kPanel + j * kMatLanes, sums[i][j]);
       }

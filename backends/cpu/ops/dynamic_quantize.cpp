@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "backends/cpu/kernels/parallel.h"
+#include "backends/cpu/kernels/quantise.h"
 #include "backends/cpu/ops/common.h"
 
 namespace concord::cpu {
@@ -13,24 +13,18 @@ std::optional<std::string> why_unsupported(const graph::Graph& graph, const grap
 }
 
 // scale = (max(x, 0) − min(x, 0)) / 255, zero = clamp(round(−min / scale)).
-void quantise(const float* x, std::int64_t count, std::uint8_t* y, float* scale,
-              std::uint8_t* zero) {
-  float low = 0, high = 0;
-  for (std::int64_t i = 0; i < count; ++i) {
-    low = x[i] < low ? x[i] : low;
-    high = x[i] > high ? x[i] : high;
-  }
+void quantise(const float* x, std::int64_t count, std::byte* y, float* scale, std::uint8_t* zero) {
+  const auto [low, high] = extremes(x, count);
   const float step = (high - low) / 255.0f;
   const float origin =
       step == 0 ? 0.0f : std::nearbyint(std::clamp(0.0f - low / step, 0.0f, 255.0f));
   *scale = step;
   *zero = static_cast<std::uint8_t>(origin);
-  parallel_for(count, 20000, [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t i = begin; i < end; ++i) {
-      const float q = step == 0 ? origin : std::nearbyint(x[i] / step) + origin;
-      y[i] = static_cast<std::uint8_t>(q >= 0 ? (q <= 255 ? q : 255.0f) : 0.0f);
-    }
-  });
+  if (step == 0) {
+    std::fill_n(y, count, std::byte{0});
+    return;
+  }
+  quantise_bytes(x, count, step, static_cast<std::int32_t>(origin), false, y);
 }
 
 PlanFn prepare(Compiler&) {
@@ -41,8 +35,7 @@ PlanFn prepare(Compiler&) {
     const Ref scale = p.has_output(1) ? p.out(1) : p.scratch(4);
     const Ref zero = p.has_output(2) ? p.out(2) : p.scratch(1);
     p.emit("dynamic_quantize", 4.0 * static_cast<double>(count), [=](const Frame& f) {
-      quantise(f.at<const float>(x), count, f.at<std::uint8_t>(y), f.at<float>(scale),
-               f.at<std::uint8_t>(zero));
+      quantise(f.at<const float>(x), count, f.at(y), f.at<float>(scale), f.at<std::uint8_t>(zero));
     });
   };
 }

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "backends/cpu/kernels/matmul_nibbles.h"
 #include "backends/cpu/kernels/parallel.h"
 #include "backends/cpu/ops/common.h"
 #include "backends/cpu/ops/matmul_plan.h"
@@ -55,6 +56,59 @@ struct Blocks {
   }
 };
 
+// ONNX Runtime's layout of 4-bit weights, as NibbleMatrix reads it.
+std::uint32_t octet_of(const void* source, std::int64_t column, std::int64_t row) {
+  const auto& b = *static_cast<const Blocks*>(source);
+  std::uint32_t values = 0;
+  const std::uint8_t* from =
+      b.packed + (column * b.blocks + row / b.block) * b.bytes + row % b.block / 2;
+  for (int i = 0; i < 4; ++i) values |= static_cast<std::uint32_t>(from[i]) << (8 * i);
+  return values;
+}
+float scale_of(const void* source, std::int64_t column, std::int64_t block) {
+  const auto& b = *static_cast<const Blocks*>(source);
+  return b.scales[column * b.blocks + block];
+}
+std::uint8_t zero_of(const void* source, std::int64_t column, std::int64_t block) {
+  const auto& b = *static_cast<const Blocks*>(source);
+  if (b.zeros == nullptr) return 8;
+  const std::uint8_t pair = b.zeros[column * ((b.blocks + 1) / 2) + block / 2];
+  return block % 2 == 0 ? pair & 15 : pair >> 4;
+}
+
+// Weights that stay 4 bits wide. With `quantise` the rows are rounded to 8 bits.
+PlanFn prepare_nibbles(Compiler& c, const Blocks& blocks, bool quantise) {
+  const NibbleMatrix matrix{blocks.k, blocks.n, blocks.block, octet_of, scale_of, zero_of, &blocks};
+  auto weights = std::make_shared<const PackedNibbles>(PackedNibbles::pack(matrix));
+  c.add_weight_bytes(static_cast<std::int64_t>(weights->bytes()));
+  c.keep(weights);
+  c.constant(kB)->release_pages();
+  quantise = quantise && can_quantise_rows(*weights);
+  return [weights, quantise](Planner& p) {
+    const Dims y = p.out_shape();
+    MatmulArgs args;
+    args.rows = y.count() / weights->n();
+    args.lda = weights->k();
+    args.ldc = weights->n();
+    const Ref a = p.in_f32(kA);
+    const Ref bias = p.in_f32(kBias);
+    const Ref rows =
+        quantise ? p.scratch(QuantisedRows::bytes(args.rows, weights->k(), weights->block()))
+                 : Ref{};
+    const Ref c = p.out_f32(0);
+    p.precision({quantise ? DataType::i8 : DataType::f32, DataType::f32, p.out_dtype(), false});
+    p.emit(quantise ? "matmul_nbits 4x8" : "matmul_nbits 4x32",
+           2.0 * static_cast<double>(y.count()) * static_cast<double>(weights->k()),
+           [args, weights = weights.get(), a, bias, rows, c](const Frame& f) {
+             MatmulArgs now = args;
+             now.a = f.at(a);
+             now.c = f.at(c);
+             now.epilogue.bias = f.at<float>(bias);
+             matmul_nibbles(*weights, now, f.at(rows));
+           });
+  };
+}
+
 PlanFn prepare(Compiler& c) {
   Blocks blocks{};
   blocks.n = c.attrs().integer("n");
@@ -71,6 +125,13 @@ PlanFn prepare(Compiler& c) {
     } else {
       blocks.zeros = reinterpret_cast<const std::uint8_t*>(zeros->data());
     }
+  }
+  if (blocks.bits == 4 && blocks.block % 8 == 0 && blocks.float_zeros == nullptr &&
+      c.weight_storage(DataType::f32) == Element::f32) {
+    // The model says how much accuracy it wants; a precision that the user asks for goes before.
+    const bool quantise =
+        c.attrs().integer("accuracy_level", 0) == 4 && c.options().precision == Precision::model;
+    return prepare_nibbles(c, blocks, quantise);
   }
   AlignedBuffer unpacked(static_cast<std::size_t>(std::max<std::int64_t>(1, blocks.n * blocks.k)) *
                          4);

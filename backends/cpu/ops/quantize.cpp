@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "backends/cpu/kernels/parallel.h"
+#include "backends/cpu/kernels/quantise.h"
 #include "backends/cpu/ops/common.h"
 #include "backends/cpu/ops/quantise_plan.h"
 
@@ -29,6 +30,12 @@ void quantise_rows(const Args& a, T* y) {
   constexpr auto high = static_cast<float>(std::numeric_limits<T>::max());
   const ScaleLayout& l = a.layout;
   const T* zero = reinterpret_cast<const T*>(a.zero);
+  if constexpr (sizeof(T) == 1) {
+    if (l.single && a.scale[0] != 0) {
+      return quantise_bytes(a.x, l.inner, a.scale[0], zero != nullptr ? zero[0] : 0,
+                            std::is_signed_v<T>, reinterpret_cast<std::byte*>(y));
+    }
+  }
   const std::int64_t rows = l.single ? l.inner : l.outer * l.axis;
   const std::int64_t width = l.single ? 1 : l.inner;
   parallel_for(rows, 1 + 10000 / (1 + width), [&](std::int64_t begin, std::int64_t end) {
