@@ -78,7 +78,8 @@ struct Executor::Segment {
   }
 };
 
-Executor::Executor(std::shared_ptr<const Graph> graph, std::shared_ptr<ExecutorContext> context)
+Executor::Executor(std::shared_ptr<const Graph> graph, std::shared_ptr<ExecutorContext> context,
+                   bool is_body)
     : graph_(std::move(graph)), context_(std::move(context)) {
   const Backend& backend = *context_->backend;
   if (backend.is_interpreter()) {
@@ -92,7 +93,9 @@ Executor::Executor(std::shared_ptr<const Graph> graph, std::shared_ptr<ExecutorC
     partition_ = partition(*graph_, backend, [this] { return context_->cpu_backend(); });
   }
   for (graph::ShapeTie& tie : graph::shape_ties(*graph_)) {
-    if (tie.a.has_dynamic() || tie.b.has_dynamic()) dynamic_ties_.push_back(std::move(tie));
+    if (tie.in_body) continue;
+    if (is_body || tie.rule.a.has_dynamic() || tie.rule.b.has_dynamic())
+      dynamic_ties_.push_back(std::move(tie));
   }
   segments_.resize(partition_.parts.size());
   bodies_.resize(graph_->node_count());
@@ -115,7 +118,7 @@ Executor::Executor(std::shared_ptr<const Graph> graph, std::shared_ptr<ExecutorC
       for (const NodeId id : part.nodes) {
         for (const Graph& body : graph_->node(id).bodies) {
           bodies_[static_cast<std::size_t>(id.index)].push_back(
-              std::make_unique<Executor>(std::make_shared<const Graph>(body), context_));
+              std::make_unique<Executor>(std::make_shared<const Graph>(body), context_, true));
         }
       }
     }

@@ -29,7 +29,9 @@ struct ExecutorContext {
 // run() may be called by many threads at once.
 class Executor {
  public:
-  Executor(std::shared_ptr<const graph::Graph> graph, std::shared_ptr<ExecutorContext> context);
+  // A body's extents are checked with each of its runs, the model's own by the session.
+  Executor(std::shared_ptr<const graph::Graph> graph, std::shared_ptr<ExecutorContext> context,
+           bool is_body = false);
   ~Executor();
 
   // inputs in the graph's order. `bindings` holds the symbols of outer graphs on entry.
@@ -68,7 +70,7 @@ class Executor {
   Partition partition_;
   std::vector<std::unique_ptr<Segment>> segments_;              // by part; null if not compiled
   std::vector<std::vector<std::unique_ptr<Executor>>> bodies_;  // by node
-  std::vector<graph::ShapeTie> dynamic_ties_;  // that only a run's own extents can break
+  std::vector<graph::ShapeTie> dynamic_ties_;  // that the session's inputs cannot tell of
   std::vector<std::size_t> last_use_;          // by value: the part that reads it last
 };
 

@@ -3,6 +3,7 @@
 #include <array>
 
 #include "graph/error.h"
+#include "graph/extent_rules.h"
 
 namespace concord::graph {
 namespace {
@@ -61,10 +62,54 @@ void check_arity(const Node& node) {
   }
 }
 
+// Types of less than a byte, and complex ones, are moved, converted and quantised, and nothing is
+// computed on them; of strings there is no order.
+void check_computes(const Graph& graph, const Node& node) {
+  bool ordered = false;
+  switch (node.op) {
+    case OpKind::arg_reduce:
+    case OpKind::cum_sum:
+    case OpKind::matmul:
+    case OpKind::matmul_integer:
+    case OpKind::range:
+    case OpKind::reduce:
+    case OpKind::reduce_dynamic:
+    case OpKind::top_k:
+      ordered = true;
+      break;
+    case OpKind::binary:
+      break;
+    case OpKind::unary:
+      if (node.attrs.text("fn", "identity") == "identity") return;
+      ordered = true;
+      break;
+    default:
+      return;
+  }
+  for (const ValueId input : node.inputs) {
+    if (!input.valid()) continue;
+    const DataType type = graph.value(input).dtype;
+    const bool complex = type == DataType::c64 || type == DataType::c128;
+    if (type == DataType::undefined ||
+        !(is_sub_byte(type) || complex || (ordered && type == DataType::string))) {
+      continue;
+    }
+    throw Error(ErrorKind::unsupported,
+                "nothing is computed on elements of " + std::string(concord::to_string(type)),
+                "convert them to another type first");
+  }
+}
+
 void infer(Graph& graph, NodeId id) {
   try {
     check_arity(graph.node(id));
+    check_computes(graph, graph.node(id));
     schema(graph.node(id).op).infer(graph, id);
+    const Node& node = graph.node(id);
+    check_extents(node, [&](std::size_t i) {
+      const bool known = node.has_input(i) && graph.value(node.inputs[i]).shape;
+      return known ? &*graph.value(node.inputs[i]).shape : nullptr;
+    });
   } catch (const Error& e) {
     throw e.with_context(describe(graph.node(id)));
   }

@@ -7,6 +7,7 @@
 #include "backends/reference/kernel.h"
 #include "backends/reference/rounding.h"
 #include "graph/error.h"
+#include "graph/extent_rules.h"
 
 namespace concord::reference {
 namespace {
@@ -37,6 +38,13 @@ bool picks_from_first(graph::OpKind op) {
   }
 }
 
+// The graph may know less than the operands' ranks.
+void check_operands(const graph::Node& node, std::span<const OracleValue> inputs) {
+  std::vector<Tensor> tensors;
+  for (const OracleValue& input : inputs) tensors.push_back(input.value);
+  graph::check_extents(node, tensors);
+}
+
 }  // namespace
 
 Tensor OracleValue::rounded() const {
@@ -62,6 +70,7 @@ OracleValue view_of(const Tensor& tensor) {
 std::vector<OracleValue> evaluate(const graph::Graph& graph, const graph::Node& node,
                                   std::span<const OracleValue> inputs, const Bindings& bindings,
                                   const Numerics& numerics, const GraphOptions* options) {
+  check_operands(node, inputs);
   std::vector<OracleValue> wide(inputs.begin(), inputs.end());
   for (std::size_t i = 0; i < wide.size(); ++i) {
     Tensor& value = wide[i].value;

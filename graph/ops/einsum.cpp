@@ -1,62 +1,14 @@
 #include <map>
-#include <set>
 
+#include "graph/ops/einsum_equation.h"
 #include "graph/ops/inference.h"
 
 namespace concord::graph {
 namespace {
 
-struct Equation {
-  std::vector<std::string> operands;  // letters; '.' stands for an ellipsis
-  std::string result;
-};
-
-Equation parse(const std::string& text) {
-  Equation e;
-  std::string current;
-  bool arrow = false;
-  const auto finish = [&] {
-    e.operands.push_back(current);
-    current.clear();
-  };
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if (c == ' ') continue;
-    if (c == ',' && !arrow) {
-      finish();
-    } else if (c == '-' && i + 1 < text.size() && text[i + 1] == '>' && !arrow) {
-      finish();
-      arrow = true;
-      ++i;
-    } else if (text.compare(i, 3, "...") == 0 && current.find('.') == std::string::npos) {
-      current += '.';
-      i += 2;
-    } else if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')) {
-      current += c;
-    } else {
-      mismatch("an einsum equation of letters, commas, '...' and '->'", "'" + text + "'");
-    }
-  }
-  if (arrow) {
-    e.result = current;
-    return e;
-  }
-  finish();
-  // Without an arrow: the ellipsis, then the letters that occur once, sorted.
-  std::map<char, int> seen;
-  for (const std::string& operand : e.operands) {
-    for (const char c : operand) ++seen[c];
-  }
-  if (seen.contains('.')) e.result = ".";
-  for (const auto& [c, times] : seen) {
-    if (c != '.' && times == 1) e.result += c;
-  }
-  return e;
-}
-
 void infer_op(Graph& graph, NodeId id) {
   Inference in(graph, id);
-  const Equation equation = parse(in.attrs().text("equation"));
+  const EinsumEquation equation = parse_einsum(in.attrs().text("equation"));
   if (equation.operands.size() != in.input_count()) {
     mismatch(std::to_string(equation.operands.size()) + " inputs for '" +
                  in.attrs().text("equation") + "'",
@@ -106,6 +58,49 @@ void infer_op(Graph& graph, NodeId id) {
 }
 
 }  // namespace
+
+EinsumEquation parse_einsum(const std::string& text) {
+  EinsumEquation e;
+  std::string current;
+  bool arrow = false;
+  const auto finish = [&] {
+    e.operands.push_back(current);
+    current.clear();
+  };
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (c == ' ') continue;
+    if (c == ',' && !arrow) {
+      finish();
+    } else if (c == '-' && i + 1 < text.size() && text[i + 1] == '>' && !arrow) {
+      finish();
+      arrow = true;
+      ++i;
+    } else if (text.compare(i, 3, "...") == 0 && current.find('.') == std::string::npos) {
+      current += '.';
+      i += 2;
+    } else if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')) {
+      current += c;
+    } else {
+      mismatch("an einsum equation of letters, commas, '...' and '->'", "'" + text + "'");
+    }
+  }
+  if (arrow) {
+    e.result = current;
+    return e;
+  }
+  finish();
+  // Without an arrow: the ellipsis, then the letters that occur once, sorted.
+  std::map<char, int> seen;
+  for (const std::string& operand : e.operands) {
+    for (const char c : operand) ++seen[c];
+  }
+  if (seen.contains('.')) e.result = ".";
+  for (const auto& [c, times] : seen) {
+    if (c != '.' && times == 1) e.result += c;
+  }
+  return e;
+}
 
 const OpSchema schema_einsum{1, -1, 1, 1, infer_op};
 

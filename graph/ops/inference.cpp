@@ -162,7 +162,9 @@ void Inference::require_rank_at_least(std::size_t i, std::int64_t wanted) const 
 
 void Inference::require_integer(std::size_t i) const {
   const DataType t = dtype(i);
-  if (t != DataType::undefined && !is_integer(t)) mismatch("an integer type", describe_input(i));
+  if (t == DataType::undefined) return;
+  if (!is_integer(t)) mismatch("an integer type", describe_input(i));
+  if (bits(t) < 8) mismatch("integers of a byte or more", describe_input(i));
 }
 
 void Inference::require_float(std::size_t i) const {

@@ -19,6 +19,24 @@ std::optional<std::int64_t> float_length(Inference& in) {
   return steps > 0 ? static_cast<std::int64_t>(steps) : 0;
 }
 
+// The number of steps of an integer range; nullopt if its ends are not all numbers. Their
+// difference need not fit 64 bits.
+std::optional<std::int64_t> integer_length(const Dim& start, const Dim& limit, const Dim& delta) {
+  const auto first = start.constant();
+  const auto last = limit.constant();
+  const auto step = delta.constant();
+  if (!first || !last || !step) return std::nullopt;
+  if (*step > 0 ? *first >= *last : *first <= *last) return 0;
+  const auto span = static_cast<__int128>(*last) - *first;
+  const __int128 steps = (span + *step + (*step > 0 ? -1 : 1)) / *step;
+  constexpr std::int64_t most = std::int64_t{1} << 48;
+  if (steps > most) {
+    mismatch("a range of at most 2^48 elements",
+             std::to_string(*first) + " to " + std::to_string(*last));
+  }
+  return static_cast<std::int64_t>(steps);
+}
+
 void infer_op(Graph& graph, NodeId id) {
   Inference in(graph, id);
   for (std::size_t i : {std::size_t{1}, std::size_t{2}}) {
@@ -32,7 +50,9 @@ void infer_op(Graph& graph, NodeId id) {
     std::optional<Dim> length;
     if (start && limit && delta && start->size() == 1 && limit->size() == 1 && delta->size() == 1) {
       if (delta->front().is_constant(0)) mismatch("a delta other than 0", "0");
-      length = Dim::max(0, Dim::ceil_div(limit->front() - start->front(), delta->front()));
+      const auto steps = integer_length(start->front(), limit->front(), delta->front());
+      length = steps ? Dim(*steps)
+                     : Dim::max(0, Dim::ceil_div(limit->front() - start->front(), delta->front()));
     } else if (is_float(type)) {
       if (const auto steps = float_length(in)) length = Dim(*steps);
     }

@@ -9,6 +9,7 @@ void infer_op(Graph& graph, NodeId id) {
   in.require_rank(0, 4);
   in.require_same_type(0, 1);
   in.require_same_type(0, 2);
+  in.require_type(3, DataType::i64);
   in.output_like(0, 0);
 }
 
