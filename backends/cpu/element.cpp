@@ -41,8 +41,8 @@ std::optional<Element> element_of(DataType dtype) {
 
 Element element(DataType dtype) {
   if (const auto result = element_of(dtype)) return *result;
-  throw Error(ErrorKind::failed,
-              "internal: no cpu kernel has the type " + std::string(to_string(dtype)));
+  throw Error(ErrorKind::unsupported,
+              "no kernel of the cpu backend has the type " + std::string(to_string(dtype)));
 }
 
 }  // namespace concord::cpu

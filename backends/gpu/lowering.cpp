@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "backends/gpu/convert.h"
+#include "backends/gpu/fault_words.h"
 #include "graph/error.h"
 
 namespace concord::gpu {
@@ -95,7 +96,9 @@ Shape NodeLowering::shape_of(graph::ValueId id) const {
   if (!value.shape.has_value()) {
     throw Error(ErrorKind::failed, "the shape of " + value.name + " is not known");
   }
-  return evaluate(*value.shape);
+  Shape shape = evaluate(*value.shape);
+  static_cast<void>(element_count(shape));  // refuses what cannot be
+  return shape;
 }
 
 DataType NodeLowering::type_of(graph::ValueId id) const {
@@ -206,9 +209,9 @@ DevicePtr NodeLowering::fault() {
   if (draft_.fault_buffer < 0) draft_.fault_buffer = draft_.add_buffer(0);
   const auto slot = static_cast<std::int64_t>(draft_.fault_steps.size());
   draft_.fault_steps.push_back(static_cast<std::int32_t>(draft_.steps.size()) - 1);
-  draft_.buffers[static_cast<std::size_t>(draft_.fault_buffer)].bytes += 4;
-  // Neither read nor written: all that kernels store is the same value.
-  return encode({draft_.fault_buffer, slot * 4, false, false});
+  draft_.buffers[static_cast<std::size_t>(draft_.fault_buffer)].bytes += kFaultWords * 4;
+  // Neither read nor written: no order among those that store is needed.
+  return encode({draft_.fault_buffer, slot * kFaultWords * 4, false, false});
 }
 
 DevicePtr NodeLowering::pointer(const Operand& operand, bool written, bool read) {

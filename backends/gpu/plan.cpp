@@ -6,6 +6,8 @@
 #include <utility>
 
 #include "backends/gpu/convert.h"
+#include "backends/gpu/fault_words.h"
+#include "backends/gpu/index_inputs.h"
 #include "backends/gpu/lowering.h"
 #include "graph/error.h"
 
@@ -134,7 +136,7 @@ void GpuPlan::add_ports() {
   faults_.operand = {draft_.fault_buffer,
                      0,
                      DataType::i32,
-                     {static_cast<std::int64_t>(draft_.fault_steps.size())}};
+                     {static_cast<std::int64_t>(draft_.fault_steps.size()) * kFaultWords}};
   faults_.staging = stage(staging_.download_bytes, faults_.operand.bytes());
   draft_.touch(draft_.fault_buffer, 0);
   draft_.touch(draft_.fault_buffer, end);
@@ -189,7 +191,11 @@ void GpuPlan::write_inputs(std::span<const Tensor> inputs, const Arena& arena, b
     const MemoryRange to = range(port.operand, arena, apart);
     std::byte* host =
         host_sees(arena) ? to.memory->host() + to.offset : arena.upload->host() + port.staging;
-    to_storage(inputs[i], port.operand.dtype, {host, to.bytes});
+    try {
+      to_storage(inputs[i], port.operand.dtype, {host, to.bytes});
+    } catch (const Error& error) {
+      throw input_error(*state_->graph, state_->graph->inputs[i], error);
+    }
   }
 }
 
@@ -226,10 +232,17 @@ void GpuPlan::check_faults(const Arena& arena, bool apart) const {
   if (!faults_.operand.defined()) return;
   const Tensor words = read_port(faults_, arena, apart);
   for (std::size_t i = 0; i < draft_.fault_steps.size(); ++i) {
-    if (words.as<std::int32_t>()[i] == 0) continue;
+    const auto word = words.as<std::int32_t>().subspan(i * kFaultWords, kFaultWords);
+    if (word[0] == 0) continue;
     const StepInfo& step = draft_.steps[static_cast<std::size_t>(draft_.fault_steps[i])];
+    const std::string node = describe(state_->graph->node(step.node));
+    if (word[2] == 0 && state_->graph->node(step.node).op == graph::OpKind::binary) {
+      throw Error(ErrorKind::invalid, node + ": division by zero",
+                  "integers have no infinity to give; check the model's inputs");
+    }
     throw Error(ErrorKind::invalid,
-                describe(state_->graph->node(step.node)) + ": an index is out of range",
+                node + ": index " + std::to_string(word[1]) + " is outside an axis of " +
+                    std::to_string(word[2]),
                 "check the ids and positions among the inputs");
   }
 }

@@ -32,7 +32,7 @@ TEST(Gather, TakesRowsAndFlagsWhatIsOutside) {
   const int count = 6;
   const int n = outer * count * inner;
   const Buffer in = upload(x);
-  const Buffer fault = upload(Ints{0});
+  const Buffer fault = upload(Ints{0, 0, 0});
   const Buffer out = upload(Ints(n + 1, -5));
   const Buffer good = upload(indices);
   launch<kernels::GatherParams>("gather_32", flat_groups(n),
@@ -46,7 +46,7 @@ TEST(Gather, TakesRowsAndFlagsWhatIsOutside) {
   EXPECT_EQ(y[n], -5);
   EXPECT_EQ(download<std::int32_t>(fault, 1)[0], 0);
   for (std::int32_t wrong : {9, -10, 2'000'000'000}) {
-    const Buffer flag = upload(Ints{0});
+    const Buffer flag = upload(Ints{0, 0, 0});
     const Buffer bad = upload(Ints{0, 1, 2, wrong, 4, 5});
     launch<kernels::GatherParams>("gather_32", flat_groups(n),
                                   {in.ptr, bad.ptr, out.ptr, flag.ptr, n, length, count, inner});
@@ -70,7 +70,7 @@ TEST(Gather, ElementsAlongEachAxis) {
     const Buffer in = upload(x);
     const Buffer index_buffer = upload(indices);
     const Buffer out = upload(Ints(n));
-    const Buffer fault = upload(Ints{0});
+    const Buffer fault = upload(Ints{0, 0, 0});
     launch<kernels::GatherElementsParams>(
         "gather_elements_32", flat_groups(n),
         {in.ptr, index_buffer.ptr, out.ptr, fault.ptr, n, rank_of(d), d[1], d[2], d[3], d[4], d[5],
@@ -97,7 +97,7 @@ TEST(Gather, TuplesOfIndices) {
   const Buffer in = upload(x);
   const Buffer index_buffer = upload(indices);
   const Buffer out = upload(Ints(n));
-  const Buffer fault = upload(Ints{0});
+  const Buffer fault = upload(Ints{0, 0, 0});
   launch<kernels::GatherNdParams>("gather_nd_32", flat_groups(n), {in.ptr,  index_buffer.ptr,
                                                                    out.ptr, fault.ptr,
                                                                    n,       inner,
@@ -126,7 +126,7 @@ TEST(Scatter, TuplesOfIndices) {
   const Buffer update_buffer = upload(updates);
   const Buffer index_buffer = upload(indices);
   const Buffer out = upload(Ints(l0 * l1 * inner, -5));
-  const Buffer fault = upload(Ints{0});
+  const Buffer fault = upload(Ints{0, 0, 0});
   launch<kernels::ScatterParams>(
       "scatter_nd_32", {1, 1, 1},
       {update_buffer.ptr, index_buffer.ptr, out.ptr, fault.ptr, count * inner, inner, 2, l0, l1, 1,
@@ -152,7 +152,7 @@ TEST(Scatter, ReducesInOrder) {
     const Buffer update_buffer = upload(updates);
     const Buffer index_buffer = upload(indices);
     const Buffer out = upload(start);
-    const Buffer fault = upload(Ints{0});
+    const Buffer fault = upload(Ints{0, 0, 0});
     launch<kernels::ScatterNdAddParams>(
         "scatter_nd_" + name + "_f32", {3, 1, 1},
         {update_buffer.ptr, index_buffer.ptr, out.ptr, fault.ptr, inner, count, 1, rows, 1, 1, 1, 1,
@@ -199,7 +199,7 @@ TEST(Scatter, ElementsAlongEachAxis) {
     const Ints updates = counting(n);
     const Buffer update_buffer = upload(updates);
     const Buffer index_buffer = upload(indices);
-    const Buffer fault = upload(Ints{0});
+    const Buffer fault = upload(Ints{0, 0, 0});
     const Buffer out = upload(Ints(count_of(y_extents), -5));
     launch<kernels::ScatterElementsParams>(
         "scatter_elements_32", flat_groups(n),

@@ -71,7 +71,7 @@ TEST_F(Moves16, GathersAndScatters) {
   const Widths x = widths(90);
   const Widths y = widths(400, 7000);
   const Buffer indices = upload(integers(64, 0, 4, 3));
-  const Buffer fault = upload(std::vector<std::int32_t>{0});
+  const Buffer fault = upload(std::vector<std::int32_t>{0, 0, 0});
   compare_widths(y, 400, [&](int bits, const std::string& width) {
     launch<kernels::GatherParams>("gather" + width, {1, 1, 1},
                                   {x.of(bits), indices.ptr, y.of(bits), fault.ptr, 60, 5, 10, 3});
@@ -173,7 +173,7 @@ TEST_F(Moves16, RangesAndSumsOfUpdates) {
   const Buffer sums = upload(to_half(std::vector<float>(6, 1.0f)));
   const Buffer updates = upload(to_half({1, 2, 3, 4, 5, 6, 7, 8}));
   const Buffer indices = upload(std::vector<std::int32_t>{2, 0, 2, 2});
-  const Buffer fault = upload(std::vector<std::int32_t>{0});
+  const Buffer fault = upload(std::vector<std::int32_t>{0, 0, 0});
   launch<kernels::ScatterNdAddParams>(
       "scatter_nd_add_f16", {1, 1, 1},
       {updates.ptr, indices.ptr, sums.ptr, fault.ptr, 2, 4, 1, 3, 1, 1, 1, 1, 1, 2, 0, 0, 0, 0, 0});

@@ -36,7 +36,7 @@ void check_rotary(const RotaryCase& c) {
   const Buffer cos_buffer = upload(cosines);
   const Buffer sin_buffer = upload(sines);
   const Buffer position_buffer = upload(positions);
-  const Buffer fault = upload(std::vector<std::int32_t>{0});
+  const Buffer fault = upload(std::vector<std::int32_t>{0, 0, 0});
   const Buffer out = upload(std::vector<float>(x.size() + 1, 7.0f));
   const int n = rows * (c.depth - c.rotary / 2);
   kernels::RotaryParams params;
@@ -95,7 +95,7 @@ TEST(Rotary, FlagsPositionsOutside) {
   const Buffer cache = upload(std::vector<float>(6, 0.5f));
   for (std::int32_t position : {-1, 3}) {
     const Buffer positions = upload(std::vector<std::int32_t>{position});
-    const Buffer fault = upload(std::vector<std::int32_t>{0});
+    const Buffer fault = upload(std::vector<std::int32_t>{0, 0, 0});
     kernels::RotaryParams params;
     params.x = x.ptr;
     params.cos = cache.ptr;

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "backends/cpu/kernels/cast.h"
 #include "backends/cpu/kernels/elementwise_exact.h"
 #include "backends/cpu/ops/common.h"
@@ -102,10 +104,35 @@ void plan_strided(Planner& p, const std::string& name, Element type, Kernel kern
   });
 }
 
-PlanFn prepare(Compiler& c) {
-  const Form form = form_of(c.graph(), c.node());
+bool divides(const Form& form) {
+  return is_integer(form.a) &&
+         (form.fn == BinaryFn::div || form.fn == BinaryFn::mod || form.fn == BinaryFn::fmod);
+}
+
+// The flat position of the first zero among `count` integers of `size` bytes; −1 if there is none.
+std::int64_t first_zero(const std::byte* data, std::int64_t count, std::size_t size) {
+  for (std::int64_t i = 0; i < count; ++i, data += size) {
+    if (std::all_of(data, data + size, [](std::byte b) { return b == std::byte{0}; })) return i;
+  }
+  return -1;
+}
+
+void plan_divisor_check(Planner& p) {
+  const Ref b = p.in(1);
+  const Dims shape = p.shape(1);
+  p.emit([b, shape, size = element_size(element(p.dtype(1)))](const Frame& f) {
+    const std::int64_t zero =
+        first_zero(static_cast<const std::byte*>(f.at(b)), shape.count(), size);
+    if (zero < 0) return;
+    throw Error(
+        ErrorKind::invalid,
+        "division by zero: element " + std::to_string(zero) + " of the divisor " + shape.text(),
+        "integers have no infinity to give; check the model's inputs");
+  });
+}
+
+PlanFn prepare_unchecked(Compiler& c, const Form& form) {
   const std::string name(graph::to_string(form.fn));
-  if (form.way == Way::host) return prepare_host(c);
   const Element type = element(form.a);
   if (form.way == Way::one_pass && (form.a == form.b || form.b != DataType::f64)) {
     auto program =
@@ -148,6 +175,21 @@ PlanFn prepare(Compiler& c) {
                  [op, type](const Dims& shape, StridedOperand a, StridedOperand b, void* out) {
                    bitwise(op, type, shape, a, b, out);
                  });
+  };
+}
+
+PlanFn prepare(Compiler& c) {
+  const Form form = form_of(c.graph(), c.node());
+  if (form.way == Way::host) return prepare_host(c);
+  PlanFn plan = prepare_unchecked(c, form);
+  if (!divides(form)) return plan;
+  if (const auto& divisor = c.graph().value(c.node().input(1)).constant) {
+    const std::size_t size = element_size(element(form.b));
+    if (first_zero(divisor->data(), divisor->count(), size) < 0) return plan;
+  }
+  return [plan](Planner& p) {
+    plan_divisor_check(p);
+    plan(p);
   };
 }
 

@@ -1,6 +1,7 @@
 #include "backends/gpu/kernels/gather.h"
 
 #include "backends/gpu/lower/emit.h"
+#include "backends/gpu/lower/indices.h"
 #include "backends/gpu/lower/strides.h"
 
 namespace concord::gpu {
@@ -18,6 +19,7 @@ void lower(NodeLowering& node) {
   const auto axis = static_cast<std::size_t>(node.attrs().integer("axis"));
   const std::int32_t n = to_i32(y.count());
   if (n == 0) return;
+  require_elements(x);
   const std::int32_t length = to_i32(x.shape[axis]);
   const std::int32_t inner = to_i32(element_count(std::span(x.shape).subspan(axis + 1)));
   node.dispatch(node.kernel<kernels::GatherParams>(std::string("gather_") + move_suffix(x.dtype)),

@@ -1,5 +1,6 @@
 #include "backends/gpu/kernels/gather.h"
 #include "backends/gpu/lower/emit.h"
+#include "backends/gpu/lower/indices.h"
 #include "backends/gpu/lower/strides.h"
 
 namespace concord::gpu {
@@ -17,6 +18,7 @@ void lower(NodeLowering& node) {
   const Operand indices = node.in(1);
   const Operand y = node.out();
   if (y.count() == 0) return;
+  require_elements(x);
   const auto axis = static_cast<std::size_t>(node.attrs().integer("axis"));
   const Shape own = contiguous_strides(x.shape);
   Shape x_strides = own;

@@ -2,6 +2,7 @@
 
 #include "backends/gpu/kernels/gather.h"
 #include "backends/gpu/lower/emit.h"
+#include "backends/gpu/lower/indices.h"
 #include "backends/gpu/lower/strides.h"
 #include "graph/error.h"
 
@@ -21,6 +22,7 @@ void lower(NodeLowering& node) {
   const Operand indices = node.in(1);
   const Operand y = node.out();
   if (y.count() == 0) return;
+  require_elements(x);
   const auto batch_dims = static_cast<std::size_t>(node.attrs().integer("batch_dims", 0));
   const auto depth = static_cast<std::size_t>(indices.shape.back());
   if (depth > kMaxAxes) {

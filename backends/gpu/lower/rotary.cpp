@@ -1,6 +1,7 @@
 #include "backends/gpu/kernels/rotary.h"
 
 #include "backends/gpu/convert.h"
+#include "backends/gpu/lower/indices.h"
 #include "backends/gpu/lower/strides.h"
 #include "backends/gpu/lowering.h"
 
@@ -18,6 +19,7 @@ void lower(NodeLowering& node) {
   const Operand sines = node.in(2);
   const Operand y = node.out();
   if (y.count() == 0) return;
+  require_elements(cosines);
   const bool sequence_first = node.attrs().text("layout") == "bshd";
   const std::int64_t depth = x.shape[3];
   const std::int64_t wanted = node.attrs().integer("rotary_dim");

@@ -1,4 +1,5 @@
 #include "backends/gpu/kernels/scatter.h"
+#include "backends/gpu/lower/indices.h"
 #include "backends/gpu/lower/scatter.h"
 #include "backends/gpu/lower/strides.h"
 
@@ -15,7 +16,8 @@ void lower(NodeLowering& node) {
   const Operand updates = node.in(2);  // of the indices' shape
   const Operand y = node.out();
   node.copy(x, y);
-  if (updates.count() == 0 || y.count() == 0) return;
+  if (updates.count() == 0) return;
+  require_elements(x);
   const auto axis = static_cast<std::size_t>(node.attrs().integer("axis"));
   const Shape y_own = contiguous_strides(x.shape);
   const Shape u_own = contiguous_strides(indices.shape);

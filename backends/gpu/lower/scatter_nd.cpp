@@ -1,4 +1,5 @@
 #include "backends/gpu/kernels/scatter.h"
+#include "backends/gpu/lower/indices.h"
 #include "backends/gpu/lower/scatter.h"
 #include "backends/gpu/lower/strides.h"
 #include "graph/error.h"
@@ -17,7 +18,8 @@ void lower(NodeLowering& node) {
   const Operand updates = node.in(2);
   const Operand y = node.out();
   node.copy(x, y);
-  if (updates.count() == 0 || y.count() == 0) return;
+  if (updates.count() == 0) return;
+  require_elements(x);
   const auto depth = static_cast<std::size_t>(indices.shape.back());
   if (depth > kMaxAxes) {
     throw Error(ErrorKind::unsupported, "index tuples of more than 6 coordinates",
