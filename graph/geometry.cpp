@@ -219,8 +219,14 @@ PadGeometry pad_geometry(const Node& node, std::span<const std::int64_t> x,
     g.end[a] = pads[axes.size() + k];
   }
   for (std::size_t k = 0; k < x.size(); ++k) {
-    g.output.push_back(non_negative(x[k] + g.begin[k] + g.end[k], "part that is cut away"));
+    std::int64_t extent = 0;
+    if (__builtin_add_overflow(g.begin[k], g.end[k], &extent) ||
+        __builtin_add_overflow(x[k], extent, &extent)) {
+      mismatch("pads of a size that can be", text(pads));
+    }
+    g.output.push_back(non_negative(extent, "part that is cut away"));
   }
+  static_cast<void>(element_count(g.output));  // refused before anything is allocated
   return g;
 }
 
@@ -236,7 +242,11 @@ std::vector<std::int64_t> split_sizes(const Node& node, std::span<const std::int
     sizes.back() = x[axis] - part * (parts - 1);
   }
   std::int64_t sum = 0;
-  for (const std::int64_t s : sizes) sum += non_negative(s, "sum of the parts");
+  for (const std::int64_t s : sizes) {
+    if (s < 0 || __builtin_add_overflow(sum, s, &sum)) {
+      mismatch("parts that add up to " + std::to_string(x[axis]), text(sizes));
+    }
+  }
   if (sum != x[axis] || sizes.size() != node.outputs.size()) {
     mismatch(std::to_string(parts) + " parts of " + std::to_string(x[axis]), text(sizes));
   }

@@ -5,6 +5,8 @@
 #include <cstring>
 #include <new>
 
+#include <unistd.h>
+
 #include "graph/error.h"
 
 namespace concord {
@@ -65,6 +67,13 @@ std::uint64_t raw_bits(const Tensor& tensor, std::int64_t index) {
   return raw;
 }
 
+// Bytes. What does not fit is refused: the system would grant it, and end the process later.
+double machine_memory() {
+  static const double bytes =
+      static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
+  return bytes;
+}
+
 }  // namespace
 
 std::int64_t element_count(std::span<const std::int64_t> shape) {
@@ -108,6 +117,15 @@ std::shared_ptr<Storage> allocate_storage(std::size_t bytes) {
 
 Tensor::Tensor(DataType dtype, Shape shape)
     : dtype_(dtype), shape_(std::move(shape)), count_(element_count(shape_)) {
+  constexpr double object_bytes = sizeof(std::string);
+  const double needed = holds_objects(dtype) ? static_cast<double>(count_) * object_bytes
+                                             : static_cast<double>(bytes());
+  if (needed > machine_memory()) {
+    throw Error(ErrorKind::failed,
+                "a tensor of " + std::string(concord::to_string(dtype)) + " " +
+                    concord::to_string(shape_) + " does not fit the memory of this machine",
+                "use smaller sizes");
+  }
   if (dtype == DataType::string) {
     storage_ = std::make_shared<StringStorage>(static_cast<std::size_t>(count_));
   } else if (is_container(dtype)) {

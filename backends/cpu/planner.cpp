@@ -32,6 +32,7 @@ void Planner::start_values() {
     state.uses_left = info.uses;
     state.view.dtype = info.dtype;
     state.view.shape = values(info.shape);
+    static_cast<void>(element_count(state.view.shape.shape()));  // refuses what cannot be
     if (info.area != 0) {
       state.view.at = {info.area, 0};
     } else if (info.input >= 0) {

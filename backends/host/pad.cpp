@@ -105,14 +105,22 @@ std::vector<Tensor> run(const Call& call) {
   const std::size_t rank = x.shape().size();
   const std::vector<std::int64_t> pads = all_pads(call, rank);
   const std::string& mode = call.node.attrs.text("mode");
-  std::vector<std::vector<std::int64_t>> from;
   Shape shape;
   for (std::size_t d = 0; d < rank; ++d) {
-    from.push_back(sources(x.shape()[d], pads[d], pads[rank + d], mode));
-    shape.push_back(static_cast<std::int64_t>(from.back().size()));
+    std::int64_t extent = 0;
+    if (__builtin_add_overflow(pads[d], pads[rank + d], &extent) ||
+        __builtin_add_overflow(x.shape()[d], extent, &extent) || extent < 0) {
+      fail("pads " + std::to_string(pads[d]) + " and " + std::to_string(pads[rank + d]) +
+           " do not fit an axis of " + std::to_string(x.shape()[d]) + " elements");
+    }
+    shape.push_back(extent);
   }
   Tensor y(x.dtype(), shape);
   if (y.count() == 0) return {std::move(y)};
+  std::vector<std::vector<std::int64_t>> from;
+  for (std::size_t d = 0; d < rank; ++d) {
+    from.push_back(sources(x.shape()[d], pads[d], pads[rank + d], mode));
+  }
   with_raw(x.dtype(), [&](auto tag) {
     using T = typename decltype(tag)::type;
     T value{};

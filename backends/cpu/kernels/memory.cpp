@@ -20,7 +20,11 @@ AlignedBuffer::AlignedBuffer(std::size_t bytes) : size_(bytes) {
   const bool huge = bytes >= kHugePage;
   const std::size_t alignment = huge ? kHugePage : kCacheLine;
   void* memory = nullptr;
-  if (posix_memalign(&memory, alignment, (bytes + kCacheLine - 1) / kCacheLine * kCacheLine) != 0) {
+  // More than there is would be granted, and the process ended when it is used.
+  static const auto most = static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES)) *
+                           static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  if (bytes > most ||
+      posix_memalign(&memory, alignment, (bytes + kCacheLine - 1) / kCacheLine * kCacheLine) != 0) {
     size_ = 0;
     throw std::bad_alloc();
   }
