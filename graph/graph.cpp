@@ -6,6 +6,7 @@
 #include <set>
 
 #include "graph/error.h"
+#include "graph/text.h"
 
 namespace concord::graph {
 namespace {
@@ -177,7 +178,8 @@ Graph subgraph(const Graph& graph, std::vector<NodeId> nodes, std::vector<ValueI
 std::string describe(const Node& node) {
   const std::string what =
       node.source_op.empty() ? std::string(to_string(node.op)) : node.source_op;
-  return node.name.empty() ? "node " + what : "node '" + node.name + "' (" + what + ")";
+  // While a model is being read its names are still as the file has them.
+  return node.name.empty() ? "node " + what : "node '" + printable(node.name) + "' (" + what + ")";
 }
 
 }  // namespace concord::graph

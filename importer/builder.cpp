@@ -4,6 +4,7 @@
 
 #include "graph/error.h"
 #include "graph/schema.h"
+#include "graph/text.h"
 #include "importer/converter_table.h"
 #include "importer/onnx_proto.h"
 #include "importer/text.h"
@@ -120,7 +121,8 @@ graph::Graph Builder::build() {
     count_operators(opsets, pointers(function->node()));
   }
   for (const auto& [key, count] : operator_uses_) {
-    info_.operators.push_back({std::get<0>(key), std::get<1>(key), std::get<2>(key), count});
+    info_.operators.push_back(
+        {printable(std::get<0>(key)), printable(std::get<1>(key)), std::get<2>(key), count});
   }
 
   graph::Graph graph;
@@ -204,7 +206,7 @@ SymShape Builder::input_shape(const onnx::ValueInfoProto& input) {
   SymShape shape;
   for (int i = 0; i < dims.size(); ++i) {
     const auto& dim = dims.Get(i);
-    const std::string& name = dim.dim_param();
+    const std::string name = printable(dim.dim_param());
     if (dim.has_dim_value() && dim.dim_value() >= 0) {
       shape.emplace_back(dim.dim_value());
       continue;
@@ -216,7 +218,7 @@ SymShape Builder::input_shape(const onnx::ValueInfoProto& input) {
     // A question mark marks extents that only a run can tell. Long products are kept as one symbol:
     // multiplied out they could grow beyond measure.
     if (name.empty() || name[0] == '?') {
-      shape.push_back(Dim::symbol(input.name() + "_dim" + std::to_string(i)));
+      shape.push_back(Dim::symbol(printable(input.name()) + "_dim" + std::to_string(i)));
     } else if (name.size() > 200 || std::count(name.begin(), name.end(), '*') > 4) {
       shape.push_back(Dim::symbol(name));
     } else {

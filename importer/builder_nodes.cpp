@@ -1,5 +1,7 @@
 // How Builder treats one node: by a converter, by the model's own function, or as unsupported.
 #include <algorithm>
+#include <optional>
+#include <stdexcept>
 
 #include "graph/error.h"
 #include "importer/builder.h"
@@ -170,6 +172,13 @@ void Builder::convert_with(Scope& scope, const onnx::NodeProto& node, std::int64
       return poison(scope, node);
     }
     throw Error(e.kind(), where + ": " + what, e.hint());
+  } catch (const std::logic_error&) {
+    // A converter asked for what only a sound node has: an element of an empty list, say.
+    throw Error(ErrorKind::invalid, where + ": its inputs or attributes do not fit the operator",
+                "check the model with onnx.checker, or export it again");
+  } catch (const std::bad_optional_access&) {
+    throw Error(ErrorKind::invalid, where + ": its inputs or attributes do not fit the operator",
+                "check the model with onnx.checker, or export it again");
   }
 }
 

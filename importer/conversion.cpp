@@ -413,10 +413,10 @@ std::string Conversion::describe_node() const {
 }
 
 void Conversion::invalid(const std::string& what, const std::string& hint) const {
-  throw Error(ErrorKind::invalid, what, hint);
+  throw Error(ErrorKind::invalid, shown(what), hint);
 }
 void Conversion::unsupported(const std::string& what) const {
-  throw Error(ErrorKind::unsupported, what);
+  throw Error(ErrorKind::unsupported, shown(what));
 }
 void Conversion::oddity(const std::string& sentence) const {
   builder_.oddity(sentence);

@@ -44,7 +44,13 @@ ValueId Conversion::unsqueeze(ValueId x, std::vector<std::int64_t> new_axes) {
   const SymShape old = known_shape(x);
   std::sort(new_axes.begin(), new_axes.end());
   SymShape target = old;
-  for (const std::int64_t at : new_axes) target.insert(target.begin() + at, Dim(1));
+  for (const std::int64_t at : new_axes) {
+    if (at < 0 || at > static_cast<std::int64_t>(target.size())) {
+      invalid("axis " + std::to_string(at) + " cannot be added to shape " +
+              to_string(std::span<const Dim>(old)));
+    }
+    target.insert(target.begin() + at, Dim(1));
+  }
   return reshape(x, std::move(target));
 }
 

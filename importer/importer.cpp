@@ -5,6 +5,7 @@
 
 #include <google/protobuf/arena.h>
 
+#include "graph/text.h"
 #include "importer/builder.h"
 #include "importer/converter_table.h"
 #include "importer/external_data.h"
@@ -108,13 +109,15 @@ void fill_info(const onnx::ModelProto& model, ModelInfo& info) {
   info.ir_version = model.ir_version();
   for (const auto& import : model.opset_import()) {
     info.opsets.push_back(
-        {import.domain() == "ai.onnx" ? std::string() : import.domain(), import.version()});
+        {import.domain() == "ai.onnx" ? std::string() : printable(import.domain()),
+         import.version()});
   }
   std::stable_sort(info.opsets.begin(), info.opsets.end(),
                    [](const OpsetImport& a, const OpsetImport& b) { return a.domain < b.domain; });
   info.producer = model.producer_name();
   if (!model.producer_version().empty()) info.producer += " " + model.producer_version();
-  info.graph_name = model.graph().name();
+  info.producer = printable(info.producer);
+  info.graph_name = printable(model.graph().name());
   info.doc = model.doc_string();
   for (const auto& entry : model.metadata_props()) info.metadata[entry.key()] = entry.value();
   std::string unused;
@@ -168,6 +171,21 @@ std::string summary(const std::string& file, const std::vector<UnsupportedOperat
   return text;
 }
 
+// Names as they will be shown, given on the command line, and found in files, control characters
+// escaped; here and nowhere else.
+void make_names_printable(graph::Graph& graph) {
+  graph.name = printable(graph.name);
+  for (std::size_t i = 0; i < graph.value_count(); ++i) {
+    std::string& name = graph.value(graph::ValueId{static_cast<std::int32_t>(i)}).name;
+    name = printable(name);
+  }
+  for (const graph::NodeId id : graph.order()) {
+    graph::Node& node = graph.node(id);
+    node.name = printable(node.name);
+    for (graph::Graph& body : node.bodies) make_names_printable(body);
+  }
+}
+
 // Tries again with the narrower branch taken where a rank that depends on a condition is in the
 // way. That branch squeezes an axis, and refuses by itself to run where the axis is not 1.
 graph::Graph build(const onnx::ModelProto& model, TensorReader& tensors,
@@ -208,7 +226,7 @@ fs::path model_file(const fs::path& path) {
                 "give a .onnx file, or a folder that holds model.onnx");
   }
   if (!fs::is_directory(status)) return path;
-  fs::path file = path / "model.onnx";
+  const fs::path file = path / "model.onnx";
   if (fs::exists(file, failure)) return file;
   std::vector<fs::path> models;
   for (const auto& entry : fs::directory_iterator(path, failure)) {
@@ -239,6 +257,7 @@ Imported load(const fs::path& path, const ImportOptions& options) {
     TensorReader tensors(file, std::move(parsed->payloads), external, options.limits);
     graph::Graph graph = build(*parsed->model, tensors, options, result.info);
     graph::verify(graph);
+    make_names_printable(graph);
     result.graph = std::make_shared<const graph::Graph>(std::move(graph));
     fill_info(*parsed->model, result.info);
     result.info.weight_bytes = tensors.bytes_read();

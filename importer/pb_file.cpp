@@ -4,6 +4,7 @@
 #include <google/protobuf/arena.h>
 
 #include "graph/error.h"
+#include "graph/text.h"
 #include "importer/file_writer.h"
 #include "importer/onnx_proto.h"
 #include "importer/tensor_io.h"
@@ -47,7 +48,7 @@ NamedTensor read_pb(const std::filesystem::path& path) {
     }
     ExternalData external(path.parent_path(), {}, limits.file_bytes);
     TensorReader reader(file, std::move(stripped.payloads), external, limits);
-    NamedTensor result{proto->name(), reader.read(*proto)};
+    NamedTensor result{printable(proto->name()), reader.read(*proto)};
     if (result.tensor.dtype() != DataType::string && result.tensor.bytes() <= kCopied) {
       result.tensor = result.tensor.clone();
     }

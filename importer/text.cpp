@@ -1,33 +1,24 @@
 #include "importer/text.h"
 
-#include <cstdio>
+#include "graph/text.h"
 
 namespace concord::importer {
 
 std::string quote(std::string_view name) {
   constexpr std::size_t kLongest = 120;
   constexpr std::size_t kKept = 56;
-  std::string text = "'";
-  const auto add = [&](std::string_view part) {
-    for (const char c : part) {
-      const auto byte = static_cast<unsigned char>(c);
-      if (byte >= 0x20 && byte != 0x7f) {
-        text += c;
-      } else {
-        char buffer[8];
-        std::snprintf(buffer, sizeof buffer, "\\x%02x", byte);
-        text += buffer;
-      }
-    }
-  };
-  if (name.size() <= kLongest) {
-    add(name);
-  } else {
-    add(name.substr(0, kKept));
-    text += "…";
-    add(name.substr(name.size() - kKept));
-  }
-  return text + "'";
+  // Cut before it is escaped: half a character becomes bytes that are escaped.
+  if (name.size() <= kLongest) return "'" + printable(name) + "'";
+  return "'" + printable(name.substr(0, kKept)) + "…" +
+         printable(name.substr(name.size() - kKept)) + "'";
+}
+
+std::string shown(std::string_view sentence) {
+  constexpr std::size_t kLongest = 600;
+  constexpr std::size_t kKept = 280;
+  if (sentence.size() <= kLongest) return printable(sentence);
+  return printable(sentence.substr(0, kKept)) + "…" +
+         printable(sentence.substr(sentence.size() - kKept));
 }
 
 std::string operator_name(std::string_view domain, std::string_view op) {

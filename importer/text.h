@@ -9,6 +9,10 @@ namespace concord::importer {
 // shortened in the middle.
 std::string quote(std::string_view name);
 
+// A sentence with words from a file in it, fit for one line: control characters escaped, shortened
+// in the middle.
+std::string shown(std::string_view sentence);
+
 // "com.microsoft.Attention", "MatMul" for ONNX's own domain.
 std::string operator_name(std::string_view domain, std::string_view op);
 

@@ -55,7 +55,9 @@ void flatten(Conversion& c) {
 // Where a runtime list of axes of a tensor of this rank has no entry: positions [rank − entries],
 // ascending.
 ValueId other_axes(Conversion& c, ValueId axes, std::int64_t rank) {
-  const auto entries = c.known_shape(axes).at(0).constant();
+  const SymShape list = c.known_shape(axes);
+  if (list.size() != 1) c.invalid("its axes have rank " + std::to_string(list.size()));
+  const auto entries = list.front().constant();
   if (!entries || *entries > rank)
     c.unsupported("a number of axes that is known only when running");
   const ValueId whole = c.cast(axes, DataType::i64);
@@ -122,7 +124,9 @@ void unsqueeze(Conversion& c) {
     const std::int64_t rank = c.known_rank(x) + static_cast<std::int64_t>(axes->size());
     return c.output(0, c.unsqueeze(x, c.axes(*axes, rank)));
   }
-  const auto added = c.known_shape(c.input(1)).at(0).constant();
+  const SymShape list = c.known_shape(c.input(1));
+  if (list.size() != 1) c.invalid("its axes have rank " + std::to_string(list.size()));
+  const auto added = list.front().constant();
   if (!added || *added > 64) c.unsupported("a number of axes that is known only when running");
   const std::int64_t rank = c.known_rank(x) + *added;
   const ValueId old = other_axes(c, c.input(1), rank);
