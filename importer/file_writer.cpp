@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cerrno>
 #include <cstring>
+#include <optional>
 #include <string>
 
 #include <fcntl.h>
@@ -10,6 +11,7 @@
 #include <unistd.h>
 
 #include "graph/error.h"
+#include "importer/interrupt.h"
 #include "importer/tensor_io.h"
 #include "importer/text.h"
 
@@ -33,7 +35,9 @@ namespace fs = std::filesystem;
 class Output {
  public:
   Output(fs::path path, int descriptor, bool temporary)
-      : path_(std::move(path)), descriptor_(descriptor), temporary_(temporary) {}
+      : path_(std::move(path)), descriptor_(descriptor), temporary_(temporary) {
+    if (temporary_) on_signal_.emplace(path_);
+  }
   ~Output() {
     if (descriptor_ >= 0) ::close(descriptor_);
     if (temporary_) ::unlink(path_.c_str());
@@ -58,6 +62,7 @@ class Output {
   int rename_to(const fs::path& target) {
     if (::rename(path_.c_str(), target.c_str()) != 0) return errno;
     temporary_ = false;
+    on_signal_.reset();
     return 0;
   }
 
@@ -65,6 +70,7 @@ class Output {
   fs::path path_;
   int descriptor_;
   bool temporary_;
+  std::optional<RemovedOnSignal> on_signal_;
 };
 
 }  // namespace

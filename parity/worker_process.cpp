@@ -1,6 +1,7 @@
 #include "parity/worker_process.h"
 
 #include <chrono>
+#include <cstdlib>
 #include <cstring>
 
 #include <dlfcn.h>
@@ -13,6 +14,7 @@
 #include <unistd.h>
 
 #include "graph/error.h"
+#include "graph/text.h"
 #include "parity/worker.h"
 #include "parity/worker_json.h"
 
@@ -70,14 +72,22 @@ json WorkerProcess::ask(const json& command) {
 }
 
 void WorkerProcess::spawn() {
-  std::string folder = (std::filesystem::temp_directory_path() / "concord-XXXXXX").string();
-  if (mkdtemp(folder.data()) == nullptr) {
+  std::error_code failure;
+  const std::filesystem::path parent_folder = std::filesystem::temp_directory_path(failure);
+  std::string folder = (parent_folder / "concord-XXXXXX").string();
+  if (failure || mkdtemp(folder.data()) == nullptr) {
+    const char* named = std::getenv("TMPDIR");
+    const std::string where = failure && named != nullptr ? named : parent_folder.string();
     throw Error(ErrorKind::failed,
-                "cannot make a folder for spooled tensors in " +
-                    std::filesystem::temp_directory_path().string(),
+                "cannot make a folder for spooled tensors in '" + printable(where) +
+                    "': " + (failure ? failure.message() : std::strerror(errno)),
                 "free some space, or set TMPDIR to a folder that can be written");
   }
   spool_ = folder;
+  removed_on_signal_.emplace_back(spool_);
+  for (const char* file : {kInputsFile, kOutputsFile, kTapsFile}) {
+    removed_on_signal_.emplace_back(spool_ / file);
+  }
   const std::string path = program().string();
   int in[2];
   int out[2];
@@ -97,6 +107,7 @@ void WorkerProcess::spawn() {
     execl(path.c_str(), path.c_str(), "worker", static_cast<char*>(nullptr));
     _exit(127);
   }
+  killed_on_signal_.emplace(pid_);
   close(in[0]);
   close(out[1]);
   to_ = in[1];
@@ -153,6 +164,7 @@ void WorkerProcess::died() {
   int status = 0;
   const bool known = pid_ > 0 && waitpid(pid_, &status, 0) == pid_;
   pid_ = -1;
+  killed_on_signal_.reset();
   throw Error(ErrorKind::failed,
               label_ + ": the worker " + (known ? signal_text(status) : "has gone"),
               "run `concord run` on this backend to see what its driver says");
@@ -164,12 +176,14 @@ void WorkerProcess::stop() {
   to_ = from_ = -1;
   if (pid_ > 0) {
     kill(pid_, SIGKILL);
+    killed_on_signal_.reset();  // once it is waited for, its id may be another's
     waitpid(pid_, nullptr, 0);
     pid_ = -1;
   }
   std::error_code ignored;
   if (!spool_.empty()) std::filesystem::remove_all(spool_, ignored);
   spool_.clear();
+  removed_on_signal_.clear();
 }
 
 }  // namespace concord::parity

@@ -1,10 +1,14 @@
 #pragma once
 
 #include <filesystem>
+#include <list>
+#include <optional>
 #include <string>
 
 #include <nlohmann/json_fwd.hpp>
 #include <sys/types.h>
+
+#include "importer/interrupt.h"
 
 namespace concord::parity {
 
@@ -32,10 +36,12 @@ class WorkerProcess {
   std::string label_;
   double timeout_s_;
   pid_t pid_ = -1;
+  std::optional<importer::KilledOnSignal> killed_on_signal_;
   int to_ = -1;
   int from_ = -1;
   std::string buffer_;
   std::filesystem::path spool_;
+  std::list<importer::RemovedOnSignal> removed_on_signal_;  // the spool and all that may lie in it
 };
 
 }  // namespace concord::parity
