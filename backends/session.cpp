@@ -3,6 +3,7 @@
 #include <iostream>
 #include <mutex>
 
+#include "backends/check_input.h"
 #include "backends/executor.h"
 #include "backends/reference/oracle.h"
 #include "backends/registry.h"
@@ -45,6 +46,23 @@ std::string fallback_table(const std::vector<Fallback>& fallbacks) {
 
 }  // namespace
 
+void check_input(const Graph& graph, const graph::Value& value, const Tensor& input,
+                 Bindings& bindings) {
+  if (!input.defined()) {
+    throw Error(ErrorKind::usage, "input '" + value.name + "' is missing", wanted(graph));
+  }
+  if (input.dtype() != value.dtype) {
+    throw Error(ErrorKind::usage,
+                "input '" + value.name + "' is " + std::string(to_string(input.dtype())) +
+                    ", the model wants " + std::string(to_string(value.dtype)),
+                wanted(graph));
+  }
+  if (!value.shape) return;
+  if (const auto problem = bind_shape(*value.shape, input.shape(), bindings)) {
+    throw Error(ErrorKind::usage, "input '" + value.name + "' " + *problem, wanted(graph));
+  }
+}
+
 void check_inputs(const Graph& graph, std::span<const Tensor> inputs) {
   if (inputs.size() != graph.inputs.size()) {
     throw Error(ErrorKind::usage,
@@ -54,20 +72,7 @@ void check_inputs(const Graph& graph, std::span<const Tensor> inputs) {
   }
   Bindings bindings;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
-    const graph::Value& value = graph.value(graph.inputs[i]);
-    if (!inputs[i].defined()) {
-      throw Error(ErrorKind::usage, "input '" + value.name + "' is missing", wanted(graph));
-    }
-    if (inputs[i].dtype() != value.dtype) {
-      throw Error(ErrorKind::usage,
-                  "input '" + value.name + "' is " + std::string(to_string(inputs[i].dtype())) +
-                      ", the model wants " + std::string(to_string(value.dtype)),
-                  wanted(graph));
-    }
-    if (!value.shape) continue;
-    if (const auto problem = bind_shape(*value.shape, inputs[i].shape(), bindings)) {
-      throw Error(ErrorKind::usage, "input '" + value.name + "' " + *problem, wanted(graph));
-    }
+    check_input(graph, graph.value(graph.inputs[i]), inputs[i], bindings);
   }
 }
 

@@ -1,6 +1,8 @@
 #include "backends/spec.h"
 
 #include <charconv>
+#include <set>
+#include <string_view>
 
 #include "graph/error.h"
 
@@ -8,6 +10,26 @@ namespace concord {
 namespace {
 
 constexpr const char* kKeys = "device, threads, precision, fusion, isa, matmul, replay";
+
+// Keys that mean something to a backend. A GPU's threads are those of the CPU backend that takes
+// what it cannot run.
+constexpr struct {
+  std::string_view backend;
+  std::string_view keys;
+} kKeysOf[] = {
+    {"reference", ""},
+    {"cpu", "device, threads, precision, fusion, isa"},
+    {"vulkan", "device, threads, precision, fusion, replay"},
+    {"cuda", "device, threads, precision, fusion, matmul, replay"},
+};
+
+// The keys that a spec of this backend may have; a backend that is not ours may have them all.
+std::string_view keys_of(std::string_view backend) {
+  for (const auto& known : kKeysOf) {
+    if (known.backend == backend) return known.keys;
+  }
+  return kKeys;
+}
 
 [[noreturn]] void bad_value(const std::string& spec, const std::string& key,
                             const std::string& value, const std::string& known) {
@@ -86,13 +108,27 @@ BackendSpec parse_spec(const std::string& text) {
                 "write backend[:key=value[,key=value]], for example cpu:threads=1");
   }
   if (colon == std::string::npos) return spec;
+  const std::string keys(keys_of(spec.backend));
+  const std::string known =
+      keys.empty() ? spec.backend + " has no keys" : "keys of " + spec.backend + ": " + keys;
+  std::set<std::string> given;
   for (const std::string& item : split(text.substr(colon + 1), ',')) {
     const std::size_t equals = item.find('=');
     if (equals == std::string::npos || equals == 0 || equals + 1 == item.size()) {
       throw Error(ErrorKind::usage, "backend spec '" + text + "': '" + item + "' is not key=value",
-                  std::string("known keys: ") + kKeys);
+                  known);
     }
-    set_key(spec, item.substr(0, equals), item.substr(equals + 1));
+    const std::string key = item.substr(0, equals);
+    set_key(spec, key, item.substr(equals + 1));
+    if (!given.insert(key).second) {
+      throw Error(ErrorKind::usage, "backend spec '" + text + "' gives " + key + " twice",
+                  "leave one of them");
+    }
+    if (keys.find(key) == std::string::npos) {
+      throw Error(ErrorKind::usage,
+                  "backend spec '" + text + "': " + key + " means nothing to " + spec.backend,
+                  known);
+    }
   }
   return spec;
 }

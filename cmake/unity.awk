@@ -110,7 +110,7 @@ function write_copy(path, suffix, out,    n, i, k, list, renamed, key, part, tex
     text = ""
     for (i = 1; i <= n; i++) {
       text = text gaps[i] words[i]
-      if (words[i] in renamed && gaps[i] !~ /(\.|->|::)$/) text = text (words[i] ~ /^[A-Z]/ ? "U" : "_u") suffix
+      if (words[i] in renamed && gaps[i] !~ /(\.|->|::)$/) text = text "_" suffix
     }
     print text gaps[n + 1] > out
   }

@@ -3,7 +3,9 @@
 #include <functional>
 
 #include "graph/error.h"
+#include "graph/text.h"
 #include "importer/npy.h"
+#include "importer/some_inputs.h"
 #include "importer/tensor_io.h"
 #include "importer/text.h"
 
@@ -125,7 +127,8 @@ bool place(DataSet& set, const graph::Graph& graph, const std::string& stem,
 void read_archive(DataSet& set, const fs::path& file, const graph::Graph& graph) {
   for (auto& [name, tensor] : read_npz(file)) {
     const Tensor& found = tensor;
-    if (place(set, graph, name, [&](DataType as) { return as_stored(found, as); })) continue;
+    if (place(set, graph, printable(name), [&](DataType as) { return as_stored(found, as); }))
+      continue;
     throw Error(ErrorKind::invalid,
                 quote(file.string()) + ": member " + quote(name) + " is no input or output",
                 "the model's inputs are " + names_of(graph, graph.inputs));
@@ -178,7 +181,9 @@ std::vector<fs::path> data_sets(const fs::path& folder) {
   return sets;
 }
 
-DataSet read_data_set(const fs::path& path, const graph::Graph& graph) {
+namespace {
+
+DataSet read_set(const fs::path& path, const graph::Graph& graph, std::size_t least) {
   std::error_code failure;
   if (!fs::exists(path, failure)) {
     throw Error(ErrorKind::invalid, quote(path.string()) + " does not exist", "check the path");
@@ -199,7 +204,7 @@ DataSet read_data_set(const fs::path& path, const graph::Graph& graph) {
       set = read_named(path, graph);
     }
   }
-  if (set.inputs.size() != graph.inputs.size()) {
+  if (set.inputs.size() < least) {
     std::string missing;
     for (const graph::ValueId id : graph.inputs) {
       const std::string& name = graph.value(id).name;
@@ -213,6 +218,16 @@ DataSet read_data_set(const fs::path& path, const graph::Graph& graph) {
                 "add input_N.pb (numbered from 0 in the model's order) or NAME.npy files");
   }
   return set;
+}
+
+}  // namespace
+
+DataSet read_data_set(const fs::path& path, const graph::Graph& graph) {
+  return read_set(path, graph, graph.inputs.size());
+}
+
+DataSet read_some_inputs(const fs::path& path, const graph::Graph& graph) {
+  return read_set(path, graph, std::min<std::size_t>(1, graph.inputs.size()));
 }
 
 std::map<std::string, Tensor> read_outputs(const fs::path& path, const graph::Graph& graph) {

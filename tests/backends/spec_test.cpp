@@ -15,15 +15,15 @@ TEST(Spec, NameAlone) {
 }
 
 TEST(Spec, EveryKey) {
-  const BackendSpec spec = parse_spec(
-      "cpu:device=1,threads=3,precision=bf16,fusion=off,isa=avx2,matmul=portable,replay=off");
-  EXPECT_EQ(spec.device, "1");
-  EXPECT_EQ(spec.options.threads, 3);
-  EXPECT_EQ(spec.options.precision, Precision::bf16);
-  EXPECT_FALSE(spec.fusion);
-  EXPECT_EQ(spec.options.isa, "avx2");
-  EXPECT_FALSE(spec.options.matmul_library);
-  EXPECT_FALSE(spec.options.replay);
+  const BackendSpec cpu = parse_spec("cpu:device=1,threads=3,precision=bf16,fusion=off,isa=avx2");
+  EXPECT_EQ(cpu.device, "1");
+  EXPECT_EQ(cpu.options.threads, 3);
+  EXPECT_EQ(cpu.options.precision, Precision::bf16);
+  EXPECT_FALSE(cpu.fusion);
+  EXPECT_EQ(cpu.options.isa, "avx2");
+  const BackendSpec cuda = parse_spec("cuda:matmul=portable,replay=off");
+  EXPECT_FALSE(cuda.options.matmul_library);
+  EXPECT_FALSE(cuda.options.replay);
 }
 
 TEST(Spec, ListGivesKeysToTheSpecBefore) {
@@ -38,7 +38,10 @@ TEST(Spec, ListGivesKeysToTheSpecBefore) {
 TEST(Spec, RefusesWhatItDoesNotKnow) {
   for (const char* text :
        {"", ":threads=1", "cpu:", "cpu:threads", "cpu:threads=0", "cpu:threads=x",
-        "cpu:precision=f8", "cpu:fusion=yes", "cpu:isa=sse", "cpu:speed=high", "cpu:threads="}) {
+        "cpu:precision=f8", "cpu:fusion=yes", "cpu:isa=sse", "cpu:speed=high",
+        "cpu:threads=", "cpu:threads=1,threads=2", "cpu:threads=1,threads=1", "cpu:replay=off",
+        "cpu:matmul=portable", "vulkan:isa=avx2", "vulkan:matmul=library", "cuda:isa=native",
+        "reference:threads=1"}) {
     try {
       parse_spec(text);
       ADD_FAILURE() << "'" << text << "' was taken";

@@ -3,22 +3,11 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/tools/program.h"
+#include "importer/tensor_io.h"
+#include "tests/tools/expect_error.h"
 
 namespace concord::tests {
 namespace {
-
-// The first line on stderr is the error, the second the hint; nothing crashed.
-void expect_error(const Outcome& outcome, int exit, const std::vector<std::string>& words) {
-  EXPECT_EQ(outcome.exit, exit) << outcome.err;
-  const std::string first = outcome.err.substr(0, outcome.err.find('\n'));
-  EXPECT_TRUE(first.starts_with("concord: error: ")) << outcome.err;
-  for (const std::string& word : words) {
-    EXPECT_NE(outcome.err.find(word), std::string::npos)
-        << "'" << word << "' is not in: " << outcome.err;
-  }
-  EXPECT_NE(outcome.err.find("\nhint: "), std::string::npos) << outcome.err;
-}
 
 Outcome run_model(const std::string& model) {
   return concord({"run", model, "--backend", "reference"});
@@ -84,12 +73,52 @@ TEST(BadInputs, UnknownName) {
                2, {"nonsense"});
 }
 
-TEST(BadInputs, TooFewFiles) {
+// A number in a file that only the run can tell to be wrong: file, node and number are named.
+TEST(BadInputs, IdOutsideTheTable) {
   const TemporaryFolder folder;
-  folder.write("input_0.pb", read_file(bundled("bert__dynamo20") + "/test_data_set_0/input_0.pb"));
+  const Tensor ids = Tensor::of<std::int64_t>({1, 2}, std::vector<std::int64_t>{1, 123456});
+  importer::write_pb(folder.path() / "input_0.pb", ids, "input_ids");
+  for (const char* backend : {"reference", "cpu"}) {
+    expect_error(concord({"run", bundled("bert__dynamo20"), "--backend", backend, "--inputs",
+                          folder.path().string()}),
+                 2, {"bert__dynamo20", "node '", "123456"});
+  }
+  expect_error(concord({"parity", bundled("bert__dynamo20"), "--backends", "cpu", "--inputs",
+                        folder.path().string()}),
+               2, {"bert__dynamo20", "node '", "123456"});
+  expect_error(concord({"bench", bundled("bert__dynamo20"), "--backends", "cpu", "--inputs",
+                        folder.path().string()}),
+               2, {"bert__dynamo20", "node '", "123456"});
+}
+
+TEST(BadInputs, NoFileAtAll) {
+  const TemporaryFolder folder;
   expect_error(concord({"run", bundled("bert__dynamo20"), "--backend", "reference", "--inputs",
                         folder.path().string()}),
-               2, {"attention_mask"});
+               2, {folder.path().filename().string(), "input_ids"});
+}
+
+// What is not given is generated, of sizes that fit, and said so.
+TEST(Inputs, TheRestIsGenerated) {
+  const TemporaryFolder folder;
+  const Tensor ids = Tensor::of<std::int64_t>({1, 3}, std::vector<std::int64_t>{1, 2, 3});
+  importer::write_npy(folder.path() / "ids.npy", ids);
+  const Outcome outcome =
+      concord({"run", bundled("bert__dynamo20"), "--backend", "reference", "--inputs",
+               "input_ids=" + (folder.path() / "ids.npy").string()});
+  EXPECT_EQ(outcome.exit, 0) << outcome.err;
+  EXPECT_NE(outcome.err.find("generated: attention_mask, token_type_ids"), std::string::npos)
+      << outcome.err;
+  EXPECT_NE(outcome.out.find("[1, 3, "), std::string::npos) << outcome.out;
+}
+
+TEST(Inputs, OneGivenTwice) {
+  const TemporaryFolder folder;
+  importer::write_npy(folder.path() / "ids.npy", Tensor::zeros(DataType::i64, {1, 3}));
+  const std::string word = "input_ids=" + (folder.path() / "ids.npy").string();
+  expect_error(
+      concord({"run", bundled("bert__dynamo20"), "--backend", "reference", "--inputs", word, word}),
+      2, {"input_ids", "twice"});
 }
 
 TEST(BadInputs, WrongType) {

@@ -13,6 +13,7 @@
 #include "parity/worker.h"
 #include "tools/concord/commands.h"
 #include "tools/concord/profile.h"
+#include "tools/concord/validators.h"
 
 namespace concord::tools {
 namespace {
@@ -95,6 +96,7 @@ void write_profile(const std::string& file, const graph::Graph& imported,
 }
 
 void bench(const Options& options, const CommonOptions& common) {
+  check_targets({{"--json", options.json}, {"--profile", options.profile}});
   const importer::Imported model = importer::load(options.model, common.import_options());
   const std::vector<InputCase> cases =
       input_cases(options.model, *model.graph, options.inputs, false);
@@ -135,8 +137,7 @@ void bench(const Options& options, const CommonOptions& common) {
     measure.per_step = options.per_step;
     parity::measure(pointers, measure, results);
     if (text) {
-      if (!common.quiet)
-        std::cout << one.label << (one.generated ? " (generated inputs)" : "") << "\n";
+      if (!common.quiet) std::cout << one.label << one.generated_text() << "\n";
       print_table(results);
       if (options.per_step) {
         for (const parity::Performance& result : results) print_steps(result);
@@ -153,7 +154,8 @@ void bench(const Options& options, const CommonOptions& common) {
   nlohmann::json report = {{"schema", 1}, {"model", options.model}};
   report["backends"] = case_list.front()["backends"];
   if (case_list.size() > 1) report["cases"] = case_list;
-  write_report(options.json, report.dump(1) + "\n");
+  write_report(options.json,
+               report.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
 }
 
 }  // namespace
@@ -166,7 +168,7 @@ void add_bench(CLI::App& app, CommonOptions& common, int&) {
   command->add_option("--backends", options->backends, "Default: all that start here")
       ->type_name("SPEC[,SPEC]");
   command->add_option("--seconds", options->seconds, "Measured time per backend (default 2)")
-      ->check(CLI::Range(0.0, 3600.0))
+      ->check(number_within(0, 3600))
       ->type_name("S");
   command->add_flag("--per-step", options->per_step, "Also time each step");
   command->add_option("--json", options->json, "Write JSON (- for stdout)")->type_name("FILE");
@@ -175,7 +177,8 @@ void add_bench(CLI::App& app, CommonOptions& common, int&) {
   add_input_options(*command, options->inputs);
   add_common_options(*command, common);
   command->footer("Example: concord bench model.onnx --backends cpu,cpu:threads=1 --set seq=128");
-  command->callback([options, &common] { bench(*options, common); });
+  command->callback(
+      [options, &common] { about_model(options->model, [&] { bench(*options, common); }); });
 }
 
 }  // namespace concord::tools

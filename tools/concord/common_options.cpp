@@ -1,8 +1,22 @@
+#include <set>
+#include <string>
+
 #include <CLI/CLI.hpp>
 
+#include "graph/passes.h"
 #include "tools/concord/commands.h"
 
 namespace concord::tools {
+
+namespace {
+
+std::set<std::string> pass_names() {
+  std::set<std::string> names;
+  for (const graph::Pass& pass : graph::passes()) names.emplace(pass.name);
+  return names;
+}
+
+}  // namespace
 
 void add_input_options(CLI::App& command, InputOptions& inputs) {
   command
@@ -21,9 +35,11 @@ void add_common_options(CLI::App& command, CommonOptions& common) {
   command
       .add_option("--external-root", common.external_root,
                   "Folder that external data may also lie in")
-      ->type_name("DIR");
+      ->type_name("DIR")
+      ->check(CLI::ExistingDirectory);
   command.add_option("--disable-pass", common.disabled_passes, "Switch an optimisation off")
       ->type_name("NAME")
+      ->check(CLI::IsMember(pass_names()))
       ->take_all();
   command.add_option("--threads", common.threads, "Threads of the CPU backend")
       ->type_name("N")

@@ -26,8 +26,9 @@ struct Options {
 std::map<std::string, std::string> read_gaps(const std::string& file) {
   std::map<std::string, std::string> gaps;
   if (file.empty()) return gaps;
+  std::error_code failure;
   std::ifstream in(file);
-  if (!in) {
+  if (!in || std::filesystem::is_directory(file, failure)) {
     throw Error(ErrorKind::invalid, file + ": cannot be read",
                 "--gaps takes a file with one folder name per line");
   }
@@ -48,6 +49,7 @@ struct PerOperator {
 };
 
 int conformance(const Options& options, const CommonOptions& common) {
+  check_targets({{"--json", options.json}});
   const auto gaps = read_gaps(options.gaps);
   std::vector<std::filesystem::path> folders;
   for (const std::string& root : options.folders) {
@@ -113,7 +115,8 @@ int conformance(const Options& options, const CommonOptions& common) {
     const nlohmann::json report = {
         {"schema", 1},      {"backend", spec},         {"total", results.size()},
         {"passed", passed}, {"passed_native", native}, {"failed", failed}};
-    write_report(options.json, report.dump(1) + "\n");
+    write_report(options.json,
+                 report.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
   }
   return unexpected > 0 || !stale.empty() ? exit_code(ErrorKind::diverged) : 0;
 }

@@ -66,7 +66,10 @@ void add_devices(CLI::App& app, CommonOptions& common, int&) {
   command->callback([options] {
     const std::vector<BackendStatus> backends = list_backends();
     if (options->json != "-") print(backends);
-    if (!options->json.empty()) write_report(options->json, to_json(backends).dump(1) + "\n");
+    if (!options->json.empty())
+      write_report(
+          options->json,
+          to_json(backends).dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
   });
 }
 

@@ -120,6 +120,7 @@ void print(const importer::Imported& model, const Bindings& dims) {
 }
 
 void inspect(const Options& options, const CommonOptions& common) {
+  check_targets({{"--json", options.json}});
   const importer::Imported model = importer::load(options.model, common.import_options());
   const std::vector<Bindings> sets = parse_set(options.set);
   if (sets.size() != 1) {
@@ -141,7 +142,10 @@ void inspect(const Options& options, const CommonOptions& common) {
       if (options.dump) std::cout << graph::dump(session.optimised());
     }
   }
-  if (!options.json.empty()) write_report(options.json, to_json(model, dims).dump(1) + "\n");
+  if (!options.json.empty())
+    write_report(
+        options.json,
+        to_json(model, dims).dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
 }
 
 }  // namespace
@@ -160,7 +164,8 @@ void add_inspect(CLI::App& app, CommonOptions& common, int&) {
   command->add_option("--json", options->json, "Write JSON (- for stdout)")->type_name("FILE");
   add_common_options(*command, common);
   command->footer("Example: concord inspect model.onnx --backend vulkan");
-  command->callback([options, &common] { inspect(*options, common); });
+  command->callback(
+      [options, &common] { about_model(options->model, [&] { inspect(*options, common); }); });
 }
 
 }  // namespace concord::tools

@@ -1,5 +1,6 @@
 #include <csignal>
 #include <cstring>
+#include <filesystem>
 #include <iostream>
 #include <memory>
 
@@ -10,8 +11,10 @@
 #include "backends/build_id.h"
 #include "backends/registry.h"
 #include "graph/error.h"
+#include "importer/interrupt.h"
 #include "parity/worker.h"
 #include "tools/concord/commands.h"
+#include "tools/concord/validators.h"
 
 namespace concord::tools {
 namespace {
@@ -46,12 +49,6 @@ void print_version() {
   }
 }
 
-int print_error(const Error& error) {
-  std::cerr << "concord: error: " << error.what() << "\n";
-  if (!error.hint().empty()) std::cerr << "hint: " << error.hint() << "\n";
-  return exit_code(error.kind());
-}
-
 int run(int argc, char** argv) {
   CLI::App app("Runs ONNX models on several backends and tells whether they agree.", "concord");
   const std::size_t width = terminal_width();
@@ -68,15 +65,15 @@ int run(int argc, char** argv) {
   add_parity(app, common, exit);
   add_bench(app, common, exit);
   add_conformance(app, common, exit);
+  for (CLI::App* command : app.get_subcommands({})) refuse_empty_values(*command);
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& done) {
     return app.exit(done);
   } catch (const CLI::ParseError& error) {
-    std::cerr << "concord: error: " << error.what() << "\nhint: see concord";
-    for (const CLI::App* command : app.get_subcommands()) std::cerr << " " << command->get_name();
-    std::cerr << " --help\n";
-    return exit_code(ErrorKind::usage);
+    std::string help = "see concord";
+    for (const CLI::App* command : app.get_subcommands()) help += " " + command->get_name();
+    return print_error(Error(ErrorKind::usage, error.what(), help + " --help"));
   }
   if (version) {
     print_version();
@@ -98,6 +95,7 @@ int main(int argc, char** argv) {
   // A file that may not grow is then an error of write(), with a message, and not a signal.
   std::signal(SIGXFSZ, SIG_IGN);
   if (argc == 2 && std::strcmp(argv[1], "worker") == 0) return concord::parity::worker_main();
+  concord::importer::clean_up_on_signals();
   try {
     return concord::tools::run(argc, argv);
   } catch (const Error& error) {
@@ -105,6 +103,10 @@ int main(int argc, char** argv) {
   } catch (const std::bad_alloc&) {
     return concord::tools::print_error(Error(concord::ErrorKind::failed, "out of memory",
                                              "use smaller sizes (--set) or a machine with more"));
+  } catch (const std::filesystem::filesystem_error& error) {
+    return concord::tools::print_error(
+        Error(concord::ErrorKind::usage,
+              "'" + error.path1().string() + "': " + error.code().message(), "check the path"));
   } catch (const std::exception& error) {
     return concord::tools::print_error(Error(concord::ErrorKind::failed,
                                              std::string("internal: ") + error.what(),

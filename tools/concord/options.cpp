@@ -3,9 +3,12 @@
 #include <charconv>
 #include <iostream>
 
+#include "backends/check_input.h"
 #include "backends/registry.h"
 #include "backends/session.h"
 #include "graph/error.h"
+#include "graph/text.h"
+#include "importer/some_inputs.h"
 #include "importer/tensor_io.h"
 #include "parity/inputs.h"
 
@@ -64,6 +67,26 @@ Bindings bindings_of(const graph::Graph& graph, const std::vector<Tensor>& input
   return dims;
 }
 
+// The other inputs are generated, with sizes that fit those that are given.
+void generate_rest(const graph::Graph& graph, const InputOptions& options,
+                   std::map<std::string, Tensor>& named, InputCase& result) {
+  Bindings dims;
+  for (const graph::ValueId id : graph.inputs) {
+    const graph::Value& value = graph.value(id);
+    const auto it = named.find(value.name);
+    if (it == named.end()) {
+      result.generated_inputs.push_back(value.name);
+    } else {
+      check_input(graph, value, it->second, dims);
+    }
+  }
+  if (result.generated_inputs.empty()) return;
+  dims = parity::choose_dims(graph, dims);
+  const std::vector<Tensor> all = parity::generate_inputs(graph, dims, options.seed);
+  for (std::size_t i = 0; i < all.size(); ++i)
+    named.emplace(graph.value(graph.inputs[i]).name, all[i]);
+}
+
 Tensor read_one(const std::filesystem::path& path, const std::string& name,
                 const graph::Graph& graph) {
   if (path.extension() == ".pb") return importer::read_pb(path).tensor;
@@ -79,16 +102,20 @@ InputCase case_from_files(const graph::Graph& graph, const InputOptions& options
   std::map<std::string, Tensor> named;
   for (const std::string& word : options.inputs) {
     const std::size_t equals = word.find('=');
-    if (equals != std::string::npos && !std::filesystem::exists(word)) {
-      const std::string name = word.substr(0, equals);
-      named[name] = read_one(word.substr(equals + 1), name, graph);
+    if (std::error_code failure;
+        equals != std::string::npos && !std::filesystem::exists(word, failure)) {
+      const std::string name = printable(word.substr(0, equals));
+      if (!named.emplace(name, read_one(word.substr(equals + 1), name, graph)).second) {
+        throw Error(ErrorKind::usage, "--inputs gives '" + name + "' twice", "leave one of them");
+      }
     } else {
-      importer::DataSet set = importer::read_data_set(word, graph);
+      importer::DataSet set = importer::read_some_inputs(word, graph);
       named.merge(set.inputs);
       result.expected.merge(set.outputs);
     }
     result.label += (result.label.empty() ? "" : " ") + word;
   }
+  generate_rest(graph, options, named, result);
   result.inputs = in_order(graph, named, result.label);
   result.dims = bindings_of(graph, result.inputs);
   return result;
@@ -108,7 +135,7 @@ BackendSpec CommonOptions::spec(const BackendSpec& written) const {
     if (value.empty() || text.find(key + "=") != std::string::npos) return;
     text += (text.find(':') == std::string::npos ? ":" : ",") + key + "=" + value;
   };
-  if (threads > 0) add("threads", std::to_string(threads));
+  if (threads > 0 && written.backend != "reference") add("threads", std::to_string(threads));
   if (written.backend == "cpu") add("isa", isa);
   return parse_spec(text);
 }
@@ -125,6 +152,8 @@ parity::WorkerJob CommonOptions::job(const std::filesystem::path& model,
 }
 
 std::vector<Bindings> parse_set(const std::vector<std::string>& words) {
+  // Each is a case of its own, whose inputs are kept until it has run.
+  constexpr std::size_t kMostCombinations = 1024;
   std::vector<Bindings> combinations = {{}};
   for (const std::string& word : words) {
     const std::size_t equals = word.rfind('=');
@@ -140,6 +169,13 @@ std::vector<Bindings> parse_set(const std::vector<std::string>& words) {
       extents.push_back(parse_extent(word, word.substr(start, end - start)));
       if (end == std::string::npos) break;
       start = end + 1;
+    }
+    if (extents.size() > kMostCombinations / combinations.size()) {
+      throw Error(ErrorKind::usage,
+                  "--set gives " + std::to_string(combinations.size()) + " × " +
+                      std::to_string(extents.size()) + " combinations of sizes, more than " +
+                      std::to_string(kMostCombinations),
+                  "give fewer sizes, or several commands a part of them each");
     }
     std::vector<Bindings> next;
     for (const Bindings& before : combinations) {
@@ -168,7 +204,8 @@ std::vector<InputCase> input_cases(const std::filesystem::path& model, const gra
     return {case_from_files(graph, options)};
   }
   std::vector<InputCase> cases;
-  if (options.set.empty() && std::filesystem::is_directory(model)) {
+  if (std::error_code failure;
+      options.set.empty() && std::filesystem::is_directory(model, failure)) {
     for (const std::filesystem::path& folder : importer::data_sets(model)) {
       importer::DataSet set = importer::read_data_set(folder, graph);
       InputCase one;
@@ -213,13 +250,111 @@ std::vector<BackendSpec> chosen_backends(const std::string& list, const CommonOp
   return specs;
 }
 
+std::string InputCase::generated_text() const {
+  if (generated) return " (generated inputs)";
+  std::string text;
+  for (const std::string& name : generated_inputs) text += (text.empty() ? "" : ", ") + name;
+  return text.empty() ? "" : " (generated: " + text + ")";
+}
+
+void check_targets(std::initializer_list<Target> targets) {
+  namespace fs = std::filesystem;
+  std::map<std::string, const char*> taken;
+  for (const auto& [option, file] : targets) {
+    if (file.empty()) continue;
+    std::error_code failure;
+    const fs::path path(file);
+    const fs::path full = file == "-" ? path : fs::weakly_canonical(path, failure);
+    const std::string place = failure ? file : full.string();
+    if (const auto [it, fresh] = taken.emplace(place, option); !fresh) {
+      throw Error(ErrorKind::usage,
+                  std::string(it->second) + " and " + option + " both write to " +
+                      (file == "-" ? "the standard output" : "'" + file + "'"),
+                  "give each a file of its own");
+    }
+    if (file == "-") continue;
+    if (fs::is_directory(path, failure)) {
+      throw Error(ErrorKind::usage, std::string(option) + " '" + file + "' is a folder",
+                  "name a file in it");
+    }
+    const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
+    if (!fs::is_directory(folder, failure)) {
+      throw Error(ErrorKind::usage,
+                  std::string("cannot write ") + option + " '" + file + "': there is no folder '" +
+                      folder.string() + "'",
+                  "make the folder first");
+    }
+  }
+}
+
+Error about_model(const Error& error, const std::filesystem::path& model) {
+  const std::string path = printable(model.string());
+  if (std::string_view(error.what()).find(path) != std::string_view::npos) return error;
+  return error.with_context("'" + path + "'");
+}
+
+void about_model(const std::filesystem::path& model, const std::function<void()>& work) {
+  try {
+    work();
+  } catch (const importer::UnsupportedOperators&) {
+    throw;
+  } catch (const Error& error) {
+    throw about_model(error, model);
+  } catch (const std::bad_alloc&) {
+    throw about_model(Error(ErrorKind::failed, "out of memory",
+                            "use smaller sizes (--set) or a machine with more"),
+                      model);
+  }
+}
+
+namespace {
+
+// For errors whose place knows nothing better.
+std::string hint_of(ErrorKind kind) {
+  switch (kind) {
+    case ErrorKind::usage:
+      return "see concord --help";
+    case ErrorKind::invalid:
+      return "check the model and its inputs; concord inspect shows what the model wants";
+    case ErrorKind::unsupported:
+      return "try another backend, or export the model with other operators or types";
+    case ErrorKind::diverged:
+    case ErrorKind::slower:
+      return "see the report";
+    case ErrorKind::failed:
+      break;
+  }
+  return "see concord devices for what this machine has";
+}
+
+}  // namespace
+
+int print_error(const Error& error) {
+  // A table's lines are lines; all else that moves the cursor is not.
+  const auto print = [](const char* before, std::string_view text) {
+    std::cerr << before;
+    for (std::size_t start = 0;;) {
+      const std::size_t end = text.find('\n', start);
+      std::cerr << printable(text.substr(start, end - start)) << "\n";
+      if (end == std::string_view::npos) return;
+      start = end + 1;
+    }
+  };
+  print("concord: error: ", error.what());
+  print("hint: ", error.hint().empty() ? hint_of(error.kind()) : error.hint());
+  return exit_code(error.kind());
+}
+
 void write_report(const std::string& target, const std::string& text) {
   if (target != "-") {
     importer::write_file(target, text);
     return;
   }
   std::cout << text << std::flush;
-  if (!std::cout) throw Error(ErrorKind::failed, "cannot write to the standard output");
+  if (!std::cout) {
+    throw Error(ErrorKind::failed, "cannot write to the standard output",
+                "see whether its disk is full or its reader has gone");
+  }
 }
 
 }  // namespace concord::tools

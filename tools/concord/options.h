@@ -2,6 +2,8 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
+#include <initializer_list>
 #include <map>
 #include <optional>
 #include <set>
@@ -9,6 +11,7 @@
 #include <vector>
 
 #include "backends/spec.h"
+#include "graph/error.h"
 #include "graph/graph.h"
 #include "importer/importer.h"
 #include "parity/worker.h"
@@ -42,9 +45,11 @@ struct InputOptions {
 struct InputCase {
   std::string label;  // "test_data_set_0", "batch=1 seq=16"
   Bindings dims;
-  std::vector<Tensor> inputs;              // in the model's order
-  std::map<std::string, Tensor> expected;  // outputs by name, where the data set has them
-  bool generated = false;
+  std::vector<Tensor> inputs;                 // in the model's order
+  std::map<std::string, Tensor> expected;     // outputs by name, where the data set has them
+  bool generated = false;                     // all of the inputs
+  std::vector<std::string> generated_inputs;  // or those of these names
+  std::string generated_text() const;         // " (generated inputs)", empty for none
 };
 
 // The cases that the options ask for: given files, or generated inputs for each combination of
@@ -59,6 +64,22 @@ std::vector<Bindings> parse_set(const std::vector<std::string>& words);
 // them). Those that do not start are named in `skipped` with the reason.
 std::vector<BackendSpec> chosen_backends(const std::string& list, const CommonOptions& common,
                                          std::vector<std::string>& skipped);
+
+// Where a report goes, by the option that says it; empty: nowhere.
+struct Target {
+  const char* option;
+  const std::string& file;
+};
+// Before any work: throws Error(usage) if two reports have one target, or one cannot be made.
+void check_targets(std::initializer_list<Target> targets);
+
+// The error with the model's path before it, unless the path is in it.
+Error about_model(const Error& error, const std::filesystem::path& model);
+// Runs the work and gives its errors the model's path.
+void about_model(const std::filesystem::path& model, const std::function<void()>& work);
+
+// One line and a hint on stderr; the exit code.
+int print_error(const Error& error);
 
 // Writes text to a file, or to stdout for "-"; throws Error(failed) if the system refuses.
 void write_report(const std::string& target, const std::string& text);

@@ -1,6 +1,7 @@
 #include <chrono>
 #include <ctime>
 #include <iostream>
+#include <set>
 
 #include <CLI/CLI.hpp>
 #include <unistd.h>
@@ -13,6 +14,7 @@
 #include "parity/conformance.h"
 #include "parity/report.h"
 #include "tools/concord/commands.h"
+#include "tools/concord/validators.h"
 
 namespace concord::tools {
 namespace {
@@ -44,7 +46,8 @@ std::string now_text() {
 std::vector<std::filesystem::path> models_of(const std::vector<std::string>& words) {
   std::vector<std::filesystem::path> models;
   for (const std::string& word : words) {
-    if (std::filesystem::is_directory(word)) {
+    std::error_code failure;  // what is wrong with a path is said when the model is read
+    if (std::filesystem::is_directory(word, failure)) {
       for (auto& folder : parity::model_folders(word)) models.push_back(std::move(folder));
     } else {
       models.emplace_back(word);
@@ -71,7 +74,8 @@ parity::ModelReport compare(const std::filesystem::path& path, const Options& op
       cases.push_back({one.label, data, one.dims, std::move(one.inputs), std::move(one.expected)});
     }
     report.cases = parity::compare_model(model.graph, common.job(path, ""), cases, compare);
-  } catch (const Error& error) {
+  } catch (const Error& caught) {
+    const Error error = about_model(caught, path);
     report.error = error.what();
     report.hint = error.hint();
     report.error_kind = error.kind();
@@ -79,7 +83,24 @@ parity::ModelReport compare(const std::filesystem::path& path, const Options& op
   return report;
 }
 
+// Each once: a participant that failed in one case is out of the others.
+void print_errors(const parity::ModelReport& model) {
+  if (!model.error.empty()) print_error(Error(model.error_kind, model.error, model.hint));
+  std::set<std::string> told;
+  for (const parity::CaseReport& one : model.cases) {
+    for (const parity::ParticipantReport& participant : one.participants) {
+      if (participant.error.empty() || !told.insert(participant.spec).second) continue;
+      const Error error(participant.error_kind, participant.error, participant.hint);
+      print_error(about_model(error.with_context(participant.spec), model.path));
+    }
+  }
+}
+
 int run(const Options& options, const CommonOptions& common) {
+  check_targets({{"--json", options.json},
+                 {"--html", options.html},
+                 {"--junit", options.junit},
+                 {"--markdown", options.markdown}});
   parity::Report report;
   report.version = CONCORD_VERSION;
   report.date = now_text();
@@ -117,11 +138,7 @@ int run(const Options& options, const CommonOptions& common) {
   text.verbose = common.verbose;
   text.colour = isatty(STDOUT_FILENO) != 0;
   if (options.json != "-") std::cout << parity::to_text(report, text);
-  for (const parity::ModelReport& model : report.models) {
-    if (model.error.empty()) continue;
-    std::cerr << "concord: error: " << model.error << "\n";
-    if (!model.hint.empty()) std::cerr << "hint: " << model.hint << "\n";
-  }
+  for (const parity::ModelReport& model : report.models) print_errors(model);
   if (!options.json.empty()) write_report(options.json, parity::to_json_text(report));
   if (!options.html.empty()) write_report(options.html, parity::to_html(report));
   if (!options.junit.empty()) write_report(options.junit, parity::to_junit(report));
@@ -148,14 +165,14 @@ void add_parity(CLI::App& app, CommonOptions& common, int& exit) {
       ->check(CLI::Range(1, 100000))
       ->type_name("N");
   command->add_option("--atol", options->atol, "Absolute tolerance, instead of the budget")
-      ->check(CLI::NonNegativeNumber)
+      ->check(number_within(0, 1e300))
       ->type_name("A");
   command->add_option("--rtol", options->rtol, "Relative tolerance, instead of the budget")
-      ->check(CLI::NonNegativeNumber)
+      ->check(number_within(0, 1e300))
       ->type_name("R");
   command
       ->add_option("--seconds", options->seconds, "Measured time per backend (default 1; 0: none)")
-      ->check(CLI::Range(0.0, 3600.0))
+      ->check(number_within(0, 3600))
       ->type_name("S");
   command->add_option("--json", options->json, "Write JSON (- for stdout)")->type_name("FILE");
   command->add_option("--html", options->html, "Write one HTML file with charts")

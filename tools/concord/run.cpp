@@ -45,6 +45,7 @@ std::string summary(const Tensor& tensor) {
 }
 
 void run(const Options& options, const CommonOptions& common) {
+  check_targets({{"--profile", options.profile}});
   const importer::Imported model = importer::load(options.model, common.import_options());
   const graph::Graph& graph = *model.graph;
   const std::vector<InputCase> cases = input_cases(options.model, graph, options.inputs, false);
@@ -54,7 +55,9 @@ void run(const Options& options, const CommonOptions& common) {
                 "give one size for each dimension, or use concord parity");
   }
   const InputCase& one = cases.front();
-  if (one.generated && !common.quiet) std::cerr << "inputs: generated, " << one.label << "\n";
+  if (!one.generated_text().empty() && !common.quiet) {
+    std::cerr << "inputs: " << one.label << one.generated_text() << "\n";
+  }
   SessionOptions session_options;
   session_options.allow_fallback = !common.no_fallback;
   session_options.disabled_passes = {common.disabled_passes.begin(), common.disabled_passes.end()};
@@ -98,7 +101,8 @@ void add_run(CLI::App& app, CommonOptions& common, int&) {
   add_input_options(*command, options->inputs);
   add_common_options(*command, common);
   command->footer("Example: concord run model.onnx --backend cpu --set seq=16 --output out");
-  command->callback([options, &common] { run(*options, common); });
+  command->callback(
+      [options, &common] { about_model(options->model, [&] { run(*options, common); }); });
 }
 
 }  // namespace concord::tools

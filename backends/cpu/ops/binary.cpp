@@ -131,7 +131,7 @@ void plan_divisor_check(Planner& p) {
   });
 }
 
-PlanFn prepare_unchecked(Compiler& c, const Form& form) {
+PlanFn prepare_unchecked(const Form& form) {
   const std::string name(graph::to_string(form.fn));
   const Element type = element(form.a);
   if (form.way == Way::one_pass && (form.a == form.b || form.b != DataType::f64)) {
@@ -181,7 +181,7 @@ PlanFn prepare_unchecked(Compiler& c, const Form& form) {
 PlanFn prepare(Compiler& c) {
   const Form form = form_of(c.graph(), c.node());
   if (form.way == Way::host) return prepare_host(c);
-  PlanFn plan = prepare_unchecked(c, form);
+  PlanFn plan = prepare_unchecked(form);
   if (!divides(form)) return plan;
   if (const auto& divisor = c.graph().value(c.node().input(1)).constant) {
     const std::size_t size = element_size(element(form.b));
