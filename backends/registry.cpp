@@ -29,6 +29,13 @@ std::mutex& registry_mutex() {
   return mutex;
 }
 
+// Null if the program has none of this name. It may open others: the lock is not held when it runs.
+BackendFactory own_backend(const std::string& name) {
+  const std::lock_guard lock(registry_mutex());
+  const auto own = own_backends().find(name);
+  return own != own_backends().end() ? own->second : nullptr;
+}
+
 // The folder that holds libconcord.so, or the program if it is linked in.
 std::filesystem::path library_folder() {
   Dl_info info{};
@@ -126,21 +133,14 @@ std::vector<BackendStatus> list_backends() {
 
 std::shared_ptr<Backend> open_backend(const BackendSpec& spec) {
   if (spec.backend == "reference") return reference::make_backend(spec.options);
-  {
-    const std::lock_guard lock(registry_mutex());
-    const auto own = own_backends().find(spec.backend);
-    if (own != own_backends().end()) return own->second(spec);
-  }
+  if (const BackendFactory factory = own_backend(spec.backend)) return factory(spec);
   require_known(spec.backend);
   return load_module(spec.backend).create(spec.device, spec.options);
 }
 
 void require_known(const std::string& backend) {
   if (backend == "reference") return;
-  {
-    const std::lock_guard lock(registry_mutex());
-    if (own_backends().contains(backend)) return;
-  }
+  if (own_backend(backend) != nullptr) return;
   const std::vector<std::string> names = module_names();
   if (std::find(names.begin(), names.end(), backend) == names.end()) {
     throw Error(ErrorKind::usage, "unknown backend '" + backend + "'",

@@ -60,6 +60,18 @@ WorkerRun Worker::run(const std::vector<Tensor>& inputs, bool taps) {
   return result;
 }
 
+WorkerFingerprint Worker::fingerprint() {
+  ready();
+  const json answer = state_->process.ask({{"command", "fingerprint"}});
+  WorkerFingerprint result;
+  result.outputs = answer.at("outputs").get<std::vector<std::uint64_t>>();
+  for (const json& item : answer.at("taps")) {
+    result.taps[{item.at("path").get<BodyPath>(), item.at("value").get<int>()}] =
+        item.at("hash").get<std::uint64_t>();
+  }
+  return result;
+}
+
 std::vector<double> Worker::burst(double seconds, int least, double warmup_s) {
   ready();
   const json answer = state_->process.ask(

@@ -67,6 +67,13 @@ struct WorkerRun {
   double run_ms = 0;
 };
 
+// Hashes of what one run wrote, bit by bit.
+struct WorkerFingerprint {
+  std::vector<std::uint64_t> outputs;
+  std::map<TapKey, std::uint64_t> taps;
+  friend bool operator==(const WorkerFingerprint&, const WorkerFingerprint&) = default;
+};
+
 struct WorkerMemory {
   std::int64_t peak_bytes = 0;  // high-water mark of the process, mapped pages included
   MemoryUse planned;
@@ -83,6 +90,8 @@ class Worker {
   const WorkerReady& ready();  // waits for load and compile
   // Inputs in the model's order. With taps, every value that the plan writes anyway is spooled.
   WorkerRun run(const std::vector<Tensor>& inputs, bool taps);
+  // Runs on the inputs of the last run(), tapped, and keeps only hashes.
+  WorkerFingerprint fingerprint();
   // Runs on the inputs of the last run(): warms up, then measures for `seconds` (at least `least`
   // runs); one latency in ms per run.
   std::vector<double> burst(double seconds, int least = 5, double warmup_s = 0.0);

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <chrono>
+#include <cstring>
 #include <fstream>
 #include <iostream>
 
@@ -73,6 +74,51 @@ class SpoolSink final : public TapSink {
   std::vector<std::unique_ptr<SpoolSink>> bodies_;
 };
 
+// Of a tensor's type, shape and bits.
+std::uint64_t hash_of(const Tensor& tensor) {
+  std::uint64_t hash = 0x9E3779B97F4A7C15u + static_cast<std::uint64_t>(tensor.dtype());
+  const auto mix = [&hash](std::uint64_t word) {
+    hash = (hash ^ word) * 0xBF58476D1CE4E5B9u;
+    hash ^= hash >> 31;
+  };
+  for (const std::int64_t extent : tensor.shape()) mix(static_cast<std::uint64_t>(extent));
+  if (tensor.dtype() == DataType::string) {
+    for (const std::string& text : tensor.strings()) mix(std::hash<std::string>{}(text));
+    return hash;
+  }
+  const auto bytes = static_cast<std::size_t>(tensor.bytes());
+  const std::byte* from = tensor.in_place();
+  for (std::size_t at = 0; at < bytes; at += sizeof(std::uint64_t)) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, from + at, std::min(sizeof word, bytes - at));
+    mix(word);
+  }
+  return hash;
+}
+
+// Keeps the hash of what it is offered.
+class HashSink final : public TapSink {
+ public:
+  HashSink(json& list, BodyPath path) : list_(list), path_(std::move(path)) {}
+
+  bool wants(graph::ValueId) const override { return true; }
+  void take(graph::ValueId id, Tensor tensor) override {
+    if (!tensor.defined()) return;
+    list_.push_back({{"path", path_}, {"value", id.index}, {"hash", hash_of(tensor)}});
+  }
+  TapSink* body(graph::NodeId node, std::size_t which) override {
+    BodyPath path = path_;
+    path.emplace_back(node.index, static_cast<int>(which));
+    bodies_.push_back(std::make_unique<HashSink>(list_, std::move(path)));
+    return bodies_.back().get();
+  }
+
+ private:
+  json& list_;
+  BodyPath path_;
+  std::vector<std::unique_ptr<HashSink>> bodies_;
+};
+
 class Child {
  public:
   json start(const json& command) {
@@ -138,6 +184,16 @@ class Child {
     writer.close();
     answer["outputs"] = std::move(list);
     return answer;
+  }
+
+  json fingerprint() {
+    json taps = json::array();
+    HashSink sink(taps, {});
+    RunOptions options;
+    options.taps = &sink;
+    std::vector<std::uint64_t> outputs;
+    for (const Tensor& output : session_->run(inputs_, options)) outputs.push_back(hash_of(output));
+    return {{"outputs", outputs}, {"taps", std::move(taps)}};
   }
 
   json burst(const json& command) {
@@ -209,6 +265,7 @@ class Child {
     if (name == "folder") return folder(command);
     if (!session_) throw Error(ErrorKind::failed, "internal: the worker has no model");
     if (name == "run") return run(command);
+    if (name == "fingerprint") return fingerprint();
     if (name == "burst") return burst(command);
     if (name == "steps") return steps(command);
     if (name == "memory") return memory();
