@@ -95,6 +95,39 @@ struct StepReport {
   double ms = 0;
 };
 
+// A run with one thing switched.
+struct ToggleReport {
+  std::string name;  // "fusion=off", "fuse_gelu off", "threads=1"
+  Verdict verdict = Verdict::agrees;
+  std::string error;         // why it did not run, or what it showed
+  double squared_error = 0;  // Σ of the outputs' normalised squared errors
+  double removed = 0;        // share of the squared error that is gone with it; negative: it grew
+  double worst_budget = 0;   // of its steps
+  bool cures = false;        // no step over budget and all outputs agree
+};
+
+// The smallest part of the model that fails in the same way.
+struct MinimalReport {
+  std::string folder;     // with model.onnx, test_data_set_0 and command.txt
+  std::string signature;  // what it keeps: "step matmul over budget"
+  int nodes = 0;          // of the ONNX graph
+  int steps = 0;          // of the plan
+  int tried = 0;          // candidates
+  bool keeps_cures = false;  // the same toggles cure it
+  std::string command;
+  std::string error;  // why there is none; nothing else then
+};
+
+// The same inputs again, in another setting.
+struct DeterminismCheck {
+  std::string name;  // "12 runs", "threads=1", "another place in the batch"
+  bool same = true;
+  int runs = 1;
+  int differ = 0;
+  std::string first_step;  // the first step whose result differs; empty if none or not known
+  std::string note;        // why it was not tried
+};
+
 struct ParticipantReport {
   std::string spec;  // "expected" for a data set's own outputs
   std::string backend;
@@ -111,6 +144,9 @@ struct ParticipantReport {
   std::optional<bool> taps_changed_outputs;  // the observer effect; asked for with --per-step
   std::optional<int> repeats_that_differ;    // of --repeat N
   int repeats = 0;
+  std::vector<DeterminismCheck> determinism;  // of --repeat N
+  std::vector<ToggleReport> toggles;          // on divergence, or asked for
+  std::optional<MinimalReport> minimal;       // of --minimise
   std::optional<Performance> performance;
 };
 

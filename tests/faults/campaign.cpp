@@ -78,7 +78,7 @@ class Model {
         *optimised_, {"", std::string(graph::to_string(node.op)), output_name(step), 0, ""});
     if (output_name(step).empty() || !found || found->index != step.node) return std::nullopt;
     auto operands = step_oracle_->operands(step);
-    if (!operands) return std::nullopt;
+    if (!operands || operands->empty() || !operands->front().defined()) return std::nullopt;
     return Site{*optimised_, node, std::move(*operands), step_oracle_->results(step)};
   }
 
