@@ -149,11 +149,11 @@ std::vector<OracleValue> compute(const Call& call) {
   parallel_for(
       batch * q.heads * blocks, grain_for(cost), [&](std::int64_t begin, std::int64_t end) {
         std::vector<Real> scores(static_cast<std::size_t>(kQueries * k.seq));
-        std::vector<Real> squares(kUncertain<N> ? scores.size() : 0);
+        std::vector<Squares<Real>> squares(kUncertain<N> ? scores.size() : 0);
         std::vector<double> weights(scores.size());  // P [queries, keys]
         std::vector<double> weight_variances(squares.size());
         std::vector<Real> sums(static_cast<std::size_t>(kQueries * v.depth));
-        std::vector<Real> sum_squares(kUncertain<N> ? sums.size() : 0);
+        std::vector<Squares<Real>> sum_squares(kUncertain<N> ? sums.size() : 0);
         std::vector<Real> passed_on(sum_squares.size());  // Σ v²·variance of P
         std::vector<double> value_squares(kUncertain<N> ? static_cast<std::size_t>(k.seq * v.depth)
                                                         : 0);

@@ -67,7 +67,7 @@ std::vector<OracleValue> compute(const Call& call) {
       g.batch * g.group * chunks, grain_for(cost), [&](std::int64_t begin, std::int64_t end) {
         std::vector<double> columns(static_cast<std::size_t>(taps * kChunk));
         std::vector<Real> sums(static_cast<std::size_t>(out_group * kChunk));
-        std::vector<Real> squares(kUncertain<N> ? sums.size() : 0);
+        std::vector<Squares<Real>> squares(kUncertain<N> ? sums.size() : 0);
         for (std::int64_t task = begin; task < end; ++task) {
           const std::int64_t n = task / (g.group * chunks);
           const std::int64_t group = task / chunks % g.group;

@@ -18,33 +18,29 @@ std::vector<OracleValue> compute(const Call& call) {
   const double* x = call.data(0);
   Output<N> y(call, 0, shape);
   const std::int64_t lines = extent == 0 ? 0 : y.count() / extent;
-  parallel_for(
-      lines, grain_for(4.0 * static_cast<double>(extent)),
-      [&](std::int64_t begin, std::int64_t end) {
-        for (std::int64_t line = begin; line < end; ++line) {
-          const std::int64_t base = line / inner * extent * inner + line % inner;
-          Real sum = 0;
-          Real squares = 0;       // Σ x²
-          Real sums_squared = 0;  // Σ of the squares of the sums on the way
-          for (std::int64_t i = 0; i < extent; ++i) {
-            const std::int64_t at = base + (reverse ? extent - 1 - i : i) * inner;
-            const auto result = [&] {
-              if constexpr (kUncertain<N>) {
-                // A running sum passes through each of them; a blocked one through fewer.
-                return N(sum, std::max(sums_squared / 3,
-                                       dot_variance<Real>(sum, squares, static_cast<Real>(i + 1))));
-              } else {
-                return sum;
-              }
-            };
-            if (exclusive) y.set(at, result());
-            sum += static_cast<Real>(x[at]);
-            squares += static_cast<Real>(x[at]) * static_cast<Real>(x[at]);
-            sums_squared += sum * sum;
-            if (!exclusive) y.set(at, result());
-          }
-        }
-      });
+  parallel_for(lines, grain_for(4.0 * static_cast<double>(extent)),
+               [&](std::int64_t begin, std::int64_t end) {
+                 for (std::int64_t line = begin; line < end; ++line) {
+                   const std::int64_t base = line / inner * extent * inner + line % inner;
+                   Real sum = 0;
+                   Squares<Real> squares;
+                   for (std::int64_t i = 0; i < extent; ++i) {
+                     const std::int64_t at = base + (reverse ? extent - 1 - i : i) * inner;
+                     const auto result = [&] {
+                       if constexpr (kUncertain<N>) {
+                         return N(sum, dot_variance<Real>(sum, squares, static_cast<Real>(i + 1)));
+                       } else {
+                         return sum;
+                       }
+                     };
+                     if (exclusive) y.set(at, result());
+                     sum += static_cast<Real>(x[at]);
+                     squares.terms += static_cast<Real>(x[at]) * static_cast<Real>(x[at]);
+                     squares.sums += sum * sum;
+                     if (!exclusive) y.set(at, result());
+                   }
+                 }
+               });
   return {y.finish()};
 }
 

@@ -30,6 +30,36 @@ N jump(double y, const N& x, real_t<N> distance, double height, double unit) {
   return number<N>(y);
 }
 
+// A result that stays as it is up to a kink, which x has not reached by `distance`: if x may lie
+// beyond it (within 6σ), so may the result, by as much times the slope there.
+template <typename N>
+N with_reach(N result, const N& x, real_t<N> distance, double unit, double slope = 1) {
+  if constexpr (kUncertain<N>) {
+    using Real = real_t<N>;
+    const Real reach = std::sqrt(x.variance) - distance / (6 * static_cast<Real>(unit));
+    const Real further = static_cast<Real>(slope) * reach;
+    if (reach > 0) result.variance = std::max(result.variance, further * further);
+  } else {
+    static_cast<void>(x);
+    static_cast<void>(distance);
+    static_cast<void>(unit);
+    static_cast<void>(slope);
+  }
+  return result;
+}
+
+// larger and smaller of numbers of which the other one may be what it is.
+template <typename N>
+N larger(const N& a, const N& b, double unit) {
+  const bool second = value_of(a) < value_of(b);
+  return with_reach(larger(a, b), second ? a : b, std::abs(value_of(a) - value_of(b)), unit);
+}
+template <typename N>
+N smaller(const N& a, const N& b, double unit) {
+  const bool second = value_of(b) < value_of(a);
+  return with_reach(smaller(a, b), second ? a : b, std::abs(value_of(a) - value_of(b)), unit);
+}
+
 // f(x) with a slope, to kFunctionUlp and `absolute` (an error of so many u, for cancellations that
 // the usual formulas have).
 template <typename N>
@@ -146,7 +176,7 @@ N unary(graph::UnaryFn fn, const N& x, double alpha, double beta, double unit) {
     case UnaryFn::identity:
       return x;
     case UnaryFn::relu:
-      return v < 0 ? zero : x;
+      return v < 0 ? with_reach(zero, x, -v, unit) : x;
     case UnaryFn::ceil:
       return jump(static_cast<double>(std::ceil(v)), x, v - std::round(v), 1, unit);
     case UnaryFn::floor:
@@ -168,17 +198,17 @@ N unary(graph::UnaryFn fn, const N& x, double alpha, double beta, double unit) {
       return result;
     }
     case UnaryFn::celu:
-      return v < 0 ? a * (exp(x / a) - one) : x;
+      return v < 0 ? with_reach(a * (exp(x / a) - one), x, -v, unit) : x;
     case UnaryFn::elu:
-      return v < 0 ? a * (exp(x) - one) : x;
+      return v < 0 ? with_reach(a * (exp(x) - one), x, -v, unit) : x;
     case UnaryFn::selu:
       return v > 0 ? b * x : b * (a * exp(x) - a);
     case UnaryFn::leaky_relu:
-      return v < 0 ? a * x : x;
+      return v < 0 ? with_reach(a * x, x, -v, unit) : x;
     case UnaryFn::hard_sigmoid:
-      return larger(zero, smaller(one, a * x + b));
+      return larger(zero, smaller(one, a * x + b, unit), unit);
     case UnaryFn::hard_swish:
-      return x * larger(zero, smaller(one, x / number<N>(6) + number<N>(0.5)));
+      return x * larger(zero, smaller(one, x / number<N>(6) + number<N>(0.5), unit), unit);
     case UnaryFn::quick_gelu:
       return x * sigmoid(a * x);
     case UnaryFn::shrink:
@@ -257,15 +287,15 @@ N binary(graph::BinaryFn fn, const N& a, const N& b, double unit) {
     case BinaryFn::pow:
       return pow(a, b);
     case BinaryFn::max:
-      return larger(a, b);
+      return larger(a, b, unit);
     case BinaryFn::min:
-      return smaller(a, b);
+      return smaller(a, b, unit);
     case BinaryFn::fmod:
       return remainder_of(true, a, b);
     case BinaryFn::mod:
       return remainder_of(false, a, b);
     case BinaryFn::prelu:
-      return x < 0 ? a * b : a;
+      return x < 0 ? with_reach(a * b, a, -x, unit) : a;
     case BinaryFn::equal:
       return comparison(x == y, a, b, unit);
     case BinaryFn::greater:

@@ -27,7 +27,8 @@ std::vector<OracleValue> compute(const Call& call) {
   if (g.batch == 0 || matrix == 0) return {y.finish()};
 
   const auto finish = [&](std::int64_t index, const std::vector<Real>& products,
-                          const std::vector<Real>& squares, std::int64_t begin, std::int64_t end) {
+                          const std::vector<Squares<Real>>& squares, std::int64_t begin,
+                          std::int64_t end) {
     const std::int64_t base = index * matrix;
     epilogue.apply(y, base + begin, base + end, [&](std::int64_t i) {
       const auto at = static_cast<std::size_t>(i - base);
@@ -44,7 +45,7 @@ std::vector<OracleValue> compute(const Call& call) {
     parallel_for(g.batch, grain_for(cost * static_cast<double>(g.n)),
                  [&](std::int64_t begin, std::int64_t end) {
                    std::vector<Real> products(elements);
-                   std::vector<Real> squares(squares_size);
+                   std::vector<Squares<Real>> squares(squares_size);
                    for (std::int64_t i = begin; i < end; ++i) {
                      multiply(g.m, g.n, g.k, g.left(a, i), g.right(b, i), products.data(),
                               kUncertain<N> ? squares.data() : nullptr);
@@ -54,7 +55,7 @@ std::vector<OracleValue> compute(const Call& call) {
     return {y.finish()};
   }
   std::vector<Real> products(elements);
-  std::vector<Real> squares(squares_size);
+  std::vector<Squares<Real>> squares(squares_size);
   for (std::int64_t i = 0; i < g.batch; ++i) {
     parallel_for(panels, grain_for(cost * kPanel), [&](std::int64_t begin, std::int64_t end) {
       multiply_panels(g.m, g.n, g.k, g.left(a, i), g.right(b, i), products.data(),

@@ -115,7 +115,7 @@ std::vector<OracleValue> compute(const Call& call) {
       static_cast<Real>(call.conversion(std::size_t{0}) + std::max(1.0, call.operand_rounding()));
   Output<N> y(call, 0, shape);
   std::vector<Real> products(static_cast<std::size_t>(m * n));
-  std::vector<Real> squares(kUncertain<N> ? products.size() : 0);
+  std::vector<Squares<Real>> squares(kUncertain<N> ? products.size() : 0);
   const double cost = 2.0 * static_cast<double>(m * k);
   parallel_for(panel_count(n), grain_for(cost * kPanel), [&](std::int64_t begin, std::int64_t end) {
     multiply_panels(m, n, k, {call.data(0), k, 1}, {weights.data(), 1, k}, products.data(),

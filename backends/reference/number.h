@@ -185,13 +185,23 @@ N smaller(const N& a, const N& b) {
   return value_of(b) < value_of(a) ? b : a;
 }
 
-// Rule 1: variance of a sum of `terms` products whose squares sum up to `squares` and which itself
-// is y. `conversions`: Σ (u_operand / u)² over the operands that are rounded to a smaller type
-// first. Terms that are all equal (y² = terms·squares) round alike each time, so that their errors
-// do not average out: 6σ then covers half a unit at every sum on the way.
+// Squares of what is rounded on the way to a sum.
 template <typename Real>
-Real dot_variance(Real y, Real squares, Real terms, Real conversions = 0) {
-  Real v = (squares * (1 + terms / 2) + y * y * terms / 3 + conversions * squares) / 3;
+struct Squares {
+  Real terms = 0;  // Σ t²
+  Real sums = 0;   // Σ s², s the sums on the way in the order of the terms; 0 if not known
+};
+
+// Rule 1: variance of a sum of `terms` products which itself is y. `conversions`: Σ (u_operand /
+// u)² over the operands that are rounded to a smaller type first. The sums on the way are those of
+// a random order, or of the terms' own order where these are larger. Terms that are all equal
+// (y² = terms·squares) round alike each time, so that their errors do not average out: 6σ then
+// covers half a unit at every sum on the way.
+template <typename Real>
+Real dot_variance(Real y, const Squares<Real>& of, Real terms, Real conversions = 0) {
+  const Real squares = of.terms;
+  const Real sums = squares * terms / 2 + y * y * terms / 3;
+  Real v = (squares + (of.sums > sums ? of.sums : sums) + conversions * squares) / 3;
   constexpr Real nearly = 1e-9;
   if (terms > 1 && terms * squares <= y * y * (1 + nearly)) v += y * y * terms * terms / 144;
   return std::isfinite(v) ? v : Real{0};
@@ -206,7 +216,8 @@ class Sum {
   void add(const N& term) {
     value_ += value_of(term);
     if constexpr (kUncertain<N>) {
-      squares_ += term.value * term.value;
+      squares_.terms += term.value * term.value;
+      squares_.sums += value_ * value_;
       variance_ += term.variance;
       terms_ += 1;
     }
@@ -215,7 +226,8 @@ class Sum {
     const Real term = value_of(a) * value_of(b);
     value_ += term;
     if constexpr (kUncertain<N>) {
-      squares_ += term * term;
+      squares_.terms += term * term;
+      squares_.sums += value_ * value_;
       variance_ += spread(b.value, a.variance) + spread(a.value, b.variance);
       terms_ += 1;
     }
@@ -232,7 +244,7 @@ class Sum {
 
  private:
   Real value_ = 0;
-  Real squares_ = 0;
+  Squares<Real> squares_;
   Real variance_ = 0;
   Real terms_ = 0;
 };

@@ -2,6 +2,8 @@
 
 #include <cstdint>
 
+#include "backends/reference/number.h"
+
 namespace concord::reference {
 
 // A matrix of float64 anywhere in memory: element (i, j) at data[i·row + j·column].
@@ -12,7 +14,8 @@ struct MatrixView {
 };
 
 // y[m, n] = a[m, k]·b[k, n], dense row-major, each element summed in the order of k; and, where
-// `squares` is not null, squares[m, n] = Σ (a·b)², the T² of rule 1. Sums are kept in Real.
+// `squares` is not null, squares[m, n] of the terms and of the sums on the way, for rule 1. Sums
+// are kept in Real.
 // Columns are done in panels of kPanel: the range says which, so that callers can share them out.
 constexpr std::int64_t kPanel = 16;
 inline std::int64_t panel_count(std::int64_t n) {
@@ -20,20 +23,22 @@ inline std::int64_t panel_count(std::int64_t n) {
 }
 template <typename Real>
 void multiply_panels(std::int64_t m, std::int64_t n, std::int64_t k, MatrixView a, MatrixView b,
-                     Real* y, Real* squares, std::int64_t first_panel, std::int64_t last_panel);
+                     Real* y, Squares<Real>* squares, std::int64_t first_panel,
+                     std::int64_t last_panel);
 
 // All panels, on the calling thread.
 template <typename Real>
 void multiply(std::int64_t m, std::int64_t n, std::int64_t k, MatrixView a, MatrixView b, Real* y,
-              Real* squares) {
+              Squares<Real>* squares) {
   multiply_panels(m, n, k, a, b, y, squares, 0, panel_count(n));
 }
 
 extern template void multiply_panels<double>(std::int64_t, std::int64_t, std::int64_t, MatrixView,
-                                             MatrixView, double*, double*, std::int64_t,
+                                             MatrixView, double*, Squares<double>*, std::int64_t,
                                              std::int64_t);
 extern template void multiply_panels<long double>(std::int64_t, std::int64_t, std::int64_t,
                                                   MatrixView, MatrixView, long double*,
-                                                  long double*, std::int64_t, std::int64_t);
+                                                  Squares<long double>*, std::int64_t,
+                                                  std::int64_t);
 
 }  // namespace concord::reference

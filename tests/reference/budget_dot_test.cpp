@@ -59,7 +59,7 @@ TEST(BudgetOfDots, ReducedPrecisionGoesOver) {
                            {"bf16 operands", dot_bf16_operands},
                            {"f16 sums", dot_f16_sums},
                            {"bf16 sums", dot_bf16_sums}};
-  for (const Data data : {Data::normal, Data::positive, Data::shifted, Data::heavy}) {
+  for (const Data data : {Data::normal, Data::positive, Data::shifted, Data::heavy, Data::waves}) {
     for (const std::int64_t length : {16, 64, 384, 768, 3072, 8192}) {
       const Product product(length, data, with_sigma(), static_cast<unsigned>(length));
       for (const NamedDot& way : ways) {
@@ -147,6 +147,18 @@ TEST(BudgetOfDots, FaultsGoOver) {
   y = product.by(dot_lanes);
   y[100] = std::nextafter(y[100], INFINITY);
   EXPECT_LE(worst_ratio(product.oracle, y, DataType::f32), 1);
+}
+
+// What lies below a kink by less than its own error may come out above it.
+TEST(BudgetOfDots, AFunctionsKink) {
+  const Tensor a = f32({2, 2}, {1, 1, 1, 1});
+  const float just_more = 1 + 0x1p-23f;
+  const OracleValue y =
+      oracle_run(OpKind::matmul, {a, f32({2, 2}, {1, 1, -just_more, -2})},
+                 {{"activation", std::string("relu")}}, {DataType::f32}, with_sigma())[0];
+  EXPECT_EQ(y.value.at_double(0), 0);
+  EXPECT_GT(reference::budget(0, y.sigma.at_double(0), DataType::bf16), 0x1p-23);
+  EXPECT_EQ(y.sigma.at_double(1), 0);  // −1 is far below
 }
 
 OracleValue reduced(const Tensor& x, const char* fn) {

@@ -61,7 +61,7 @@ TEST(Product, AllSizes) {
         for (double& v : a) v = random(generator);
         for (double& v : b) v = random(generator);
         std::vector<double> y(static_cast<std::size_t>(m * n));
-        std::vector<double> squares(y.size());
+        std::vector<reference::Squares<double>> squares(y.size());
         std::vector<double> alone(y.size());
         std::vector<long double> wide(y.size());
         // a as [m, k] dense; b as the transpose of [n, k].
@@ -73,17 +73,19 @@ TEST(Product, AllSizes) {
         for (std::int64_t i = 0; i < m; ++i) {
           for (std::int64_t j = 0; j < n; ++j) {
             double sum = 0;
-            double square = 0;
+            reference::Squares<double> square;
             for (std::int64_t p = 0; p < k; ++p) {
               const double term =
                   a[static_cast<std::size_t>(i * k + p)] * b[static_cast<std::size_t>(j * k + p)];
               sum += term;
-              square += term * term;
+              square.terms += term * term;
+              square.sums += sum * sum;
             }
             const auto at = static_cast<std::size_t>(i * n + j);
             ASSERT_EQ(y[at], sum) << m << " " << n << " " << k;
             ASSERT_EQ(alone[at], sum);
-            ASSERT_EQ(squares[at], square);
+            ASSERT_EQ(squares[at].terms, square.terms);
+            ASSERT_EQ(squares[at].sums, square.sums);
             ASSERT_NEAR(static_cast<double>(wide[at]), sum, 1e-14);
           }
         }

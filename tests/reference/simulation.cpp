@@ -15,6 +15,8 @@ std::string to_string(Data data) {
       return "shifted";
     case Data::heavy:
       return "heavy-tailed";
+    case Data::waves:
+      return "waves";
     default:
       return "equal";
   }
@@ -38,6 +40,19 @@ float Source::draw(Data data) {
 
 Tensor Source::tensor(Shape shape, Data data) {
   Tensor t(DataType::f32, std::move(shape));
+  if (data == Data::waves && t.count() > 0) {
+    const auto values = t.as_mutable<float>();
+    const auto width = static_cast<std::size_t>(t.shape().back());
+    for (std::size_t row = 0; row < values.size(); row += width) {
+      const float cycles = 0.5f + 4 * std::abs(normal_(generator_));
+      const float phase = 10 * normal_(generator_);
+      for (std::size_t i = 0; i < width; ++i) {
+        const float turn = static_cast<float>(i) / static_cast<float>(width);
+        values[row + i] = std::sin(6.2831853f * cycles * turn + phase);
+      }
+    }
+    return t;
+  }
   for (float& v : t.as_mutable<float>()) v = draw(data);
   return t;
 }

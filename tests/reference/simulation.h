@@ -11,8 +11,11 @@
 // Backends of many kinds, imitated in float32, to hold the budget against.
 namespace concord::test {
 
-enum class Data { normal, positive, shifted, heavy, equal };
-constexpr Data kAllData[] = {Data::normal, Data::positive, Data::shifted, Data::heavy, Data::equal};
+// Waves: rows of few slow oscillations, as filters have, so that sums on the way are far larger
+// than what is left of them.
+enum class Data { normal, positive, shifted, heavy, waves, equal };
+constexpr Data kAllData[] = {Data::normal, Data::positive, Data::shifted,
+                             Data::heavy,  Data::waves,    Data::equal};
 std::string to_string(Data data);
 
 class Source {
