@@ -20,7 +20,7 @@ namespace concord::importer {
 struct FileNode {
   std::string name;
   std::string op;
-  std::vector<std::string> inputs;   // what it reads, its bodies' captures included; no omitted ones
+  std::vector<std::string> inputs;  // what it reads, its bodies' captures included; no omitted ones
   std::vector<std::string> outputs;  // omitted ones are empty
   bool is_constant = false;          // a Constant node: follows the nodes that read it
 };

@@ -3,7 +3,12 @@
 #include <algorithm>
 
 #include "backends/session.h"
+#include "parity/decode.h"
+#include "parity/determinism.h"
+#include "parity/examine.h"
+#include "parity/minimise.h"
 #include "parity/oracle_pass.h"
+#include "parity/toggles.h"
 
 namespace concord::parity {
 namespace {
@@ -44,6 +49,7 @@ class Comparison {
       report.participants.push_back(run(participant, one, oracle, wanted));
       if (report.participants.back().performance) alive.push_back(report.participants.size() - 1);
     }
+    if (options_.decode > 0) decode_all(one, report, alive);
     if (options_.measure) measure_all(report, alive);
     return report;
   }
@@ -95,7 +101,7 @@ class Comparison {
   }
 
   ParticipantReport run(Participant& participant, const CompareCase& one, OraclePass& oracle,
-                        const std::vector<Tensor>& wanted) const {
+                        const std::vector<Tensor>& wanted) {
     ParticipantReport report;
     report.spec = participant.spec.text;
     report.backend = participant.spec.backend;
@@ -112,6 +118,7 @@ class Comparison {
       report.performance.reset();
       participant.failed = error;
     }
+    diagnose(participant, oracle, report);
     return report;
   }
 
@@ -140,22 +147,72 @@ class Comparison {
     if (options_.per_step && participant.spec.backend != "reference") {
       const WorkerRun tapped = worker.run(one.inputs, true);
       report.taps_changed_outputs = !same(tapped.outputs, first.outputs);
-      report.steps =
-          judge_steps(*imported_, *participant.optimised, steps, tapped.taps, one.inputs);
+      report.steps = judge_steps(*imported_, *participant.optimised, steps, tapped.taps, one.inputs,
+                                 job_.exact);
     }
     if (options_.repeat > 0) {
-      int differ = 0;
-      for (int i = 0; i < options_.repeat; ++i) {
-        progress(participant.spec.text + " again", static_cast<double>(i) / options_.repeat);
-        differ += same(worker.run(one.inputs, false).outputs, first.outputs) ? 0 : 1;
-      }
+      progress(participant.spec.text + " again", 0);
+      WorkerJob job = job_;
+      job.spec = participant.spec.text;
+      report.determinism = check_determinism(*imported_, *participant.optimised, job, worker, steps,
+                                             one.inputs, options_.repeat);
       report.repeats = options_.repeat;
-      report.repeats_that_differ = differ;
+      report.repeats_that_differ = report.determinism.front().differ;
     }
+  }
+
+  // Why it is wrong: its steps, what cures it, and the smallest part that fails alike.
+  void diagnose(const Participant& participant, OraclePass& oracle, ParticipantReport& report) {
+    const bool refused =
+        report.verdict == Verdict::unsupported ||
+        (report.verdict == Verdict::failed && report.error_kind != ErrorKind::failed);
+    const bool wrong = report.verdict != Verdict::agrees || first_fault(report) != nullptr;
+    const bool minimise_it = wrong && !options_.minimise.empty() && !minimised_;
+    if (refused || participant.spec.backend == "reference") return;
+    if (report.verdict == Verdict::agrees && !options_.toggle && !minimise_it) return;
+    WorkerJob job = job_;
+    job.spec = participant.spec.text;
+    progress(participant.spec.text + ", what is wrong", 0);
+    const Examination before = examine(imported_, job, oracle, true);
+    if (report.steps.empty()) report.steps = before.steps;
+    if (!report.taps_changed_outputs) report.taps_changed_outputs = before.taps_changed_outputs;
+    report.toggles = try_toggles(imported_, job, before, oracle, [&](const std::string& toggle) {
+      progress(participant.spec.text + " with " + toggle, 0);
+    });
+    if (!minimise_it || signature_of(before).kind == Signature::Kind::none) return;
+    minimised_ = true;
+    MinimiseOptions options;
+    options.folder = options_.minimise;
+    options.command_tail = options_.command_tail;
+    options.progress = [&](int tried) {
+      progress(participant.spec.text + ", parts tried: " + std::to_string(tried), 0);
+    };
+    report.minimal =
+        minimise(imported_, job, oracle.inputs(), before, cures(report.toggles), options);
   }
 
   static bool same(const std::vector<Tensor>& a, const std::vector<Tensor>& b) {
     return std::equal(a.begin(), a.end(), b.begin(), b.end(), identical);
+  }
+
+  void decode_all(const CompareCase& one, CaseReport& report,
+                  const std::vector<std::size_t>& alive) {
+    const DecoderLayout layout = decoder_layout(*imported_);
+    const std::vector<DecodedStep> wanted =
+        decode_oracle(*imported_, layout, one.inputs, options_.decode,
+                      [this](double done) { progress("float64 oracle, decoding", done); });
+    const std::size_t first = report.participants.size() - participants_.size();
+    for (const std::size_t index : alive) {
+      progress(report.participants[index].spec + ", decoding", 0);
+      Worker& worker = *participants_[index - first].worker;
+      try {
+        report.participants[index].decode = decode_worker(layout, one.inputs, wanted, worker);
+        worker.run(one.inputs, false);  // what is measured runs on these again
+      } catch (const Error& error) {
+        report.participants[index].decode = DecodeReport{};
+        report.participants[index].decode->error = error.what();
+      }
+    }
   }
 
   // Participants take turns; those that failed have none.
@@ -179,6 +236,7 @@ class Comparison {
   const CompareOptions& options_;
   std::vector<Participant> participants_;
   std::optional<Participant> reference_;
+  bool minimised_ = false;
 };
 
 }  // namespace

@@ -21,7 +21,11 @@ struct CompareOptions {
   std::optional<Tolerance> tolerance;           // for every output
   std::map<std::string, Tolerance> tolerances;  // by output name; before `tolerance`
   bool per_step = false;
-  int repeat = 0;  // run each participant so many times more and compare bit by bit
+  int repeat = 0;        // run each participant so many times more and compare bit by bit
+  bool toggle = false;   // switch one thing at a time even where nothing is wrong
+  std::string minimise;  // folder for the smallest part that fails; empty: none is sought
+  int decode = 0;        // steps of a decoder; 0: none
+  std::vector<std::string> command_tail;  // options for the command that shows it
   bool measure = true;
   MeasureOptions measuring;
   // Told what is going on, with a fraction done; for a terminal.

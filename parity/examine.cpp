@@ -46,18 +46,18 @@ Examination examine(const std::shared_ptr<const Graph>& imported, const WorkerJo
     result.worker_steps = worker.steps(0);
     result.optimised = optimise_for(imported, spec, job.disabled_passes);
     result.outputs = plain.outputs;
-    result.taps_changed_outputs = !std::equal(plain.outputs.begin(), plain.outputs.end(),
-                                              tapped.outputs.begin(), tapped.outputs.end(),
-                                              identical);
+    result.taps_changed_outputs =
+        !std::equal(plain.outputs.begin(), plain.outputs.end(), tapped.outputs.begin(),
+                    tapped.outputs.end(), identical);
     result.steps = judge_steps(*imported, *result.optimised, result.worker_steps, tapped.taps,
-                               oracle.inputs());
+                               oracle.inputs(), job.exact);
     if (outputs) {
       const std::vector<Tensor>& wanted = oracle.outputs();
       const std::vector<double>& noise = oracle.noise(*result.optimised, result.worker_steps);
       for (std::size_t i = 0; i < imported->outputs.size() && i < plain.outputs.size(); ++i) {
         const graph::Value& value = imported->value(imported->outputs[i]);
-        result.output_reports.push_back(judge_output(value.name, plain.outputs[i], value.dtype,
-                                                     wanted.at(i), noise.at(i), {}));
+        result.output_reports.push_back(
+            judge_output(value.name, plain.outputs[i], value.dtype, wanted.at(i), noise.at(i), {}));
       }
       result.squared_error = squared_error(plain.outputs, wanted);
     }

@@ -30,9 +30,10 @@ OutputReport judge_output(const std::string& name, const Tensor& actual, DataTyp
 
 // Judges every step whose outputs were tapped: the oracle computes it from the inputs that the
 // backend itself gave it, so that what is found is this step's own error. `inputs` are the model's.
+// With `exact`, a step that has nothing to round (exact.h) has no budget.
 std::vector<StepReport> judge_steps(const graph::Graph& imported, const graph::Graph& optimised,
                                     const std::vector<WorkerStep>& steps,
                                     const std::map<TapKey, Tensor>& taps,
-                                    const std::vector<Tensor>& inputs);
+                                    const std::vector<Tensor>& inputs, bool exact = false);
 
 }  // namespace concord::parity

@@ -4,6 +4,7 @@
 #include "backends/reference/budget.h"
 #include "backends/reference/oracle.h"
 #include "parity/bodies.h"
+#include "parity/exact.h"
 #include "parity/judge.h"
 #include "parity/non_finite.h"
 #include "parity/step_oracle.h"
@@ -23,8 +24,8 @@ constexpr std::int64_t kNeighbours = 2;
 class StepJudge {
  public:
   StepJudge(const Graph& imported, const Graph& optimised, const std::map<TapKey, Tensor>& taps,
-            const std::vector<Tensor>& inputs)
-      : imported_(imported), oracle_(optimised, taps, inputs) {}
+            const std::vector<Tensor>& inputs, bool exact)
+      : imported_(imported), oracle_(optimised, taps, inputs), exact_(exact) {}
 
   StepReport judge(const WorkerStep& step) const {
     StepReport report = describe(step);
@@ -36,8 +37,16 @@ class StepJudge {
     }
     const auto operands = oracle_.operands(step);
     if (!operands) return report;
-    const auto wanted = oracle_.evaluate(step, *operands);
+    auto wanted = oracle_.evaluate(step, *operands);
     if (!wanted) return report;
+    if (exact_ &&
+        is_exact(*oracle_.body(step), node, *operands, oracle_.bindings(), step.precision)) {
+      report.exact = true;
+      for (OracleValue& value : *wanted) {
+        value.sigma = Tensor();
+        if (is_float(value.declared)) report.mistrusted = mostly_zero(value.value);
+      }
+    }
     for (std::size_t i = 0; i < results.size() && i < wanted->size(); ++i) {
       if (!results[i].defined()) continue;
       const DataType declared = oracle_.body(step)->value(node.outputs[i]).dtype;
@@ -191,6 +200,7 @@ class StepJudge {
 
   const Graph& imported_;
   StepOracle oracle_;
+  bool exact_;
 };
 
 }  // namespace
@@ -198,8 +208,8 @@ class StepJudge {
 std::vector<StepReport> judge_steps(const Graph& imported, const Graph& optimised,
                                     const std::vector<WorkerStep>& steps,
                                     const std::map<TapKey, Tensor>& taps,
-                                    const std::vector<Tensor>& inputs) {
-  const StepJudge judge(imported, optimised, taps, inputs);
+                                    const std::vector<Tensor>& inputs, bool exact) {
+  const StepJudge judge(imported, optimised, taps, inputs, exact);
   std::vector<StepReport> reports;
   for (const WorkerStep& step : steps) reports.push_back(judge.judge(step));
   return reports;

@@ -106,8 +106,7 @@ class Minimiser {
   // The part in a folder, on its own data set.
   static Examination examine_part(const WorkerJob& job, bool outputs) {
     const auto imported = importer::load(job.model).graph;
-    const importer::DataSet set =
-        importer::read_data_set(job.model / "test_data_set_0", *imported);
+    const importer::DataSet set = importer::read_data_set(job.model / "test_data_set_0", *imported);
     std::vector<Tensor> inputs;
     for (const graph::ValueId id : imported->inputs) {
       inputs.push_back(set.inputs.at(imported->value(id).name));
@@ -228,10 +227,10 @@ Signature signature_of(const Examination& examination) {
     signature.kind = Signature::Kind::crash;
     const std::string what = examination.failed->what();
     const std::size_t crashed = what.find("crashed with signal");
-    signature.crash = crashed != std::string::npos
-                          ? what.substr(crashed)
-                          : "an error of kind " +
-                                std::to_string(static_cast<int>(examination.failed->kind()));
+    signature.crash =
+        crashed != std::string::npos
+            ? what.substr(crashed)
+            : "an error of kind " + std::to_string(static_cast<int>(examination.failed->kind()));
     return signature;
   }
   if (const StepReport* fault = examination.fault()) {
@@ -276,21 +275,20 @@ MinimalReport minimise(const std::shared_ptr<const Graph>& imported, const Worke
       report.steps = static_cast<int>(part.worker_steps.size());
       if (!options.toggles) break;
       const auto loaded = importer::load(options.folder).graph;
-      OraclePass oracle(
-          loaded, [&] {
-            const auto set = importer::read_data_set(options.folder / "test_data_set_0", *loaded);
-            std::vector<Tensor> list;
-            for (const graph::ValueId id : loaded->inputs) {
-              list.push_back(set.inputs.at(loaded->value(id).name));
-            }
-            return list;
-          }());
+      OraclePass oracle(loaded, [&] {
+        const auto set = importer::read_data_set(options.folder / "test_data_set_0", *loaded);
+        std::vector<Tensor> list;
+        for (const graph::ValueId id : loaded->inputs) {
+          list.push_back(set.inputs.at(loaded->value(id).name));
+        }
+        return list;
+      }());
       report.keeps_cures = same_cures(cured_by, try_toggles(loaded, final_job, part, oracle));
       if (report.keeps_cures) break;
     }
     report.folder = options.folder.string();
-    report.command = "concord parity " + quoted(report.folder) + " --backends " +
-                     quoted(job.spec) + " --per-step";
+    report.command = "concord parity " + quoted(report.folder) + " --backends " + quoted(job.spec) +
+                     " --per-step";
     for (const std::string& word : options.command_tail) report.command += " " + quoted(word);
     importer::write_file(options.folder / "command.txt", report.command + "\n");
   } catch (const Error& error) {

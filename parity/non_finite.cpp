@@ -68,8 +68,10 @@ std::optional<NonFiniteOrigin> origin_of_non_finite(const std::vector<Tensor>& o
   }
   NonFiniteOrigin origin;
   const double v = result.at_double(first);
-  origin.element = std::string(std::isnan(v) ? "NaN" : v > 0 ? "inf" : "-inf") + " at " +
-                   index_text(result, first);
+  origin.element = std::string(std::isnan(v) ? "NaN"
+                               : v > 0       ? "inf"
+                                             : "-inf") +
+                   " at " + index_text(result, first);
   origin.oracle = first < oracle.count() ? oracle.at_double(first) : std::nan("");
   for (const Tensor& operand : operands) {
     if (!operand.defined() || operand.dtype() == DataType::string || operand.count() == 0) continue;

@@ -86,6 +86,8 @@ struct StepReport {
   std::string worst_index;               // "[0, 3, 17]"
   std::vector<double> around;            // the backend's values about the worst element
   std::vector<double> around_reference;  // the oracle's
+  bool exact = false;       // --exact: its arithmetic had nothing to round, its budget was 0
+  bool mistrusted = false;  // most of its exact result is 0, which tells little
   std::optional<NonFiniteOrigin> origin;
   // Largest number of a float16 result, and how many times it fits below the largest float16.
   std::optional<double> largest;
@@ -108,14 +110,27 @@ struct ToggleReport {
 
 // The smallest part of the model that fails in the same way.
 struct MinimalReport {
-  std::string folder;     // with model.onnx, test_data_set_0 and command.txt
-  std::string signature;  // what it keeps: "step matmul over budget"
-  int nodes = 0;          // of the ONNX graph
-  int steps = 0;          // of the plan
-  int tried = 0;          // candidates
+  std::string folder;        // with model.onnx, test_data_set_0 and command.txt
+  std::string signature;     // what it keeps: "step matmul over budget"
+  int nodes = 0;             // of the ONNX graph
+  int steps = 0;             // of the plan
+  int tried = 0;             // candidates
   bool keeps_cures = false;  // the same toggles cure it
   std::string command;
   std::string error;  // why there is none; nothing else then
+};
+
+// A decoder's steps, with the tokens that the oracle chose.
+struct DecodeReport {
+  std::vector<double> drift;            // by step: rms error of the last position's logits
+  std::vector<double> largest;          // by step: their largest error
+  int other_tokens = 0;                 // chosen otherwise than the oracle, over steps and batch
+  std::optional<int> first_difference;  // the first step where one was
+  std::int64_t token = -1;              // chosen there
+  std::int64_t reference_token = -1;    // by the oracle
+  double margin = 0;                    // by which the oracle prefers its own
+  double own_margin = 0;                // by which the participant prefers the other
+  std::string error;                    // why it went no further
 };
 
 // The same inputs again, in another setting.
@@ -147,6 +162,7 @@ struct ParticipantReport {
   std::vector<DeterminismCheck> determinism;  // of --repeat N
   std::vector<ToggleReport> toggles;          // on divergence, or asked for
   std::optional<MinimalReport> minimal;       // of --minimise
+  std::optional<DecodeReport> decode;         // of --decode N
   std::optional<Performance> performance;
 };
 

@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "parity/findings_json.h"
 #include "parity/report.h"
 #include "parity/worker_json.h"
 
@@ -94,11 +95,22 @@ json to_json(const StepReport& s) {
                         {"oracle", number(s.origin->oracle)},
                         {"operands", s.origin->operands}};
   }
+  if (s.exact) {
+    result["exact"] = true;
+    result["mistrusted"] = s.mistrusted;
+  }
   if (s.largest) {
     result["largest"] = number(*s.largest);
     result["headroom"] = number(s.headroom.value_or(0));
   }
   return result;
+}
+
+template <typename T>
+json list_of(const std::vector<T>& items) {
+  json list = json::array();
+  for (const T& item : items) list.push_back(parity::to_json(item));
+  return list;
 }
 
 json to_json(const ParticipantReport& p) {
@@ -127,6 +139,10 @@ json to_json(const ParticipantReport& p) {
   if (p.repeats_that_differ) {
     result["repeats"] = {{"runs", p.repeats}, {"differ", *p.repeats_that_differ}};
   }
+  if (!p.determinism.empty()) result["determinism"] = list_of(p.determinism);
+  if (!p.toggles.empty()) result["toggles"] = list_of(p.toggles);
+  if (p.decode) result["decode"] = parity::to_json(*p.decode);
+  if (p.minimal) result["minimal"] = parity::to_json(*p.minimal);
   if (p.performance) result["performance"] = to_json(*p.performance);
   return result;
 }

@@ -111,10 +111,13 @@ class Writer {
             "\n";
     for (const ParticipantReport& p : one.participants) write_participant(p);
     write_outputs(one);
-    write_performance(one);
-    if (options_.per_step) {
-      for (const ParticipantReport& p : one.participants) write_steps(p);
+    for (const ParticipantReport& p : one.participants) {
+      write_toggles(p);
+      write_minimal(p);
     }
+    write_decode(one);
+    write_performance(one);
+    for (const ParticipantReport& p : one.participants) write_steps(p);
   }
 
   void write_participant(const ParticipantReport& p) {
@@ -144,9 +147,81 @@ class Writer {
       out_ += "      " + std::to_string(*p.repeats_that_differ) + " of " +
               std::to_string(p.repeats) + " repeated runs differ in some bit\n";
     }
+    write_determinism(p);
     if (p.taps_changed_outputs.value_or(false)) {
       out_ += "      watching its steps changed its outputs: they are not those of production\n";
     }
+  }
+
+  void write_determinism(const ParticipantReport& p) {
+    for (const DeterminismCheck& check : p.determinism) {
+      std::string text = check.name + ": ";
+      if (check.runs == 0) {
+        text += "not tried, " + check.note;
+      } else if (check.same) {
+        text += "the same bits";
+      } else {
+        text += "other bits";
+        if (check.runs > 1) text += " in " + std::to_string(check.differ);
+        if (!check.first_step.empty()) text += ", first in " + check.first_step;
+      }
+      if (check.runs > 0 && !check.note.empty()) text += " (" + check.note + ")";
+      out_ += "      " + wrap(text, 8) + "\n";
+    }
+  }
+
+  void write_decode(const CaseReport& one) {
+    Table table({"decoding, by", "drift: first", "last", "other tokens", "first other token"}, 1);
+    bool any = false;
+    for (const ParticipantReport& p : one.participants) {
+      if (!p.decode || p.decode->drift.empty()) continue;
+      any = true;
+      const DecodeReport& d = *p.decode;
+      std::string first = "none";
+      if (d.first_difference) {
+        first = "step " + std::to_string(*d.first_difference) + ": " + std::to_string(d.token) +
+                " for " + std::to_string(d.reference_token) + ", margin " + number(d.margin);
+      }
+      table.add({cut(p.spec, 24), number(d.drift.front()), number(d.drift.back()),
+                 std::to_string(d.other_tokens) + " of " + std::to_string(d.drift.size()), first});
+    }
+    if (any) out_ += table.text(4);
+    for (const ParticipantReport& p : one.participants) {
+      if (!p.decode || p.decode->error.empty()) continue;
+      out_ += "    " + wrap(p.spec + " did not decode: " + p.decode->error, 6) + "\n";
+    }
+  }
+
+  // What each toggle does to the error.
+  void write_toggles(const ParticipantReport& p) {
+    if (p.toggles.empty()) return;
+    Table table({"switched", "verdict", "error removed", "worst step / budget", ""}, 2);
+    for (const ToggleReport& toggle : p.toggles) {
+      const bool ran = toggle.verdict != Verdict::failed && toggle.verdict != Verdict::unsupported;
+      table.add({toggle.name, std::string(to_string(toggle.verdict)),
+                 ran ? format("%.1f %%", 100 * toggle.removed) : "-",
+                 ran ? number(toggle.worst_budget) : "-",
+                 toggle.cures ? "cures it" : cut(toggle.error, 40)});
+    }
+    out_ += "      " + p.spec + ", one thing switched at a time:\n" + table.text(6);
+  }
+
+  void write_minimal(const ParticipantReport& p) {
+    if (!p.minimal) return;
+    const MinimalReport& m = *p.minimal;
+    if (!m.error.empty()) {
+      out_ += "      " + wrap("not minimised (" + m.signature + "): " + m.error, 8) + "\n";
+      return;
+    }
+    out_ +=
+        "      " +
+        wrap("smallest part that fails alike (" + m.signature + "): " + std::to_string(m.nodes) +
+                 " node(s), " + std::to_string(m.steps) + " step(s)" +
+                 (m.keeps_cures ? "" : ", which other toggles cure than the model") + ", in " +
+                 m.folder,
+             8) +
+        "\n";
+    out_ += "        " + m.command + "\n";
   }
 
   void write_outputs(const CaseReport& one) {
@@ -191,6 +266,18 @@ class Writer {
     }
     out_ += "    " + p.spec + ": " + std::to_string(p.steps.size()) + " steps, " +
             std::to_string(judged) + " judged, " + std::to_string(over) + " not within budget\n";
+    std::size_t exact = 0;
+    std::size_t mistrusted = 0;
+    for (const StepReport& step : p.steps) {
+      exact += step.exact ? 1 : 0;
+      mistrusted += step.mistrusted ? 1 : 0;
+    }
+    if (exact > 0) {
+      out_ +=
+          "      " + std::to_string(exact) + " of them exact" +
+          (mistrusted > 0 ? ", " + std::to_string(mistrusted) + " mistrusted: mostly zeros" : "") +
+          "\n";
+    }
     if (const StepReport* fault = first_fault(p)) write_fault(*fault);
     if (const StepReport* origin = first_non_finite(p.steps)) write_non_finite(*origin);
     write_headroom(p);

@@ -9,21 +9,6 @@
 namespace concord::parity {
 namespace {
 
-// The spec with one key set anew.
-std::string with_key(const std::string& spec, const std::string& key, const std::string& value) {
-  const std::size_t colon = spec.find(':');
-  std::string text = spec.substr(0, colon) + ":" + key + "=" + value;
-  if (colon == std::string::npos) return text;
-  std::size_t start = colon + 1;
-  while (start <= spec.size()) {
-    const std::size_t end = std::min(spec.find(',', start), spec.size());
-    const std::string item = spec.substr(start, end - start);
-    if (!item.starts_with(key + "=")) text += "," + item;
-    start = end + 1;
-  }
-  return text;
-}
-
 // Passes without which the optimised graph is another one.
 std::vector<std::string> passes_at_work(const graph::Graph& imported, const WorkerJob& job) {
   const BackendSpec spec = parse_spec(job.spec);
@@ -59,6 +44,20 @@ double removed(double before, double after) {
 }
 
 }  // namespace
+
+std::string with_key(const std::string& spec, const std::string& key, const std::string& value) {
+  const std::size_t colon = spec.find(':');
+  std::string text = spec.substr(0, colon) + ":" + key + "=" + value;
+  if (colon == std::string::npos) return text;
+  std::size_t start = colon + 1;
+  while (start <= spec.size()) {
+    const std::size_t end = std::min(spec.find(',', start), spec.size());
+    const std::string item = spec.substr(start, end - start);
+    if (!item.starts_with(key + "=")) text += "," + item;
+    start = end + 1;
+  }
+  return text;
+}
 
 std::vector<Toggle> toggles_of(const graph::Graph& imported, const WorkerJob& job) {
   const BackendSpec spec = parse_spec(job.spec);

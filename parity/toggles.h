@@ -18,6 +18,9 @@ struct Toggle {
   WorkerJob job;
 };
 
+// A spec with one key set anew.
+std::string with_key(const std::string& spec, const std::string& key, const std::string& value);
+
 // Everything about a job that can be switched, one at a time: fusion, each pass that changed the
 // model, precision, and what its backend offers (threads, instruction set, matmul implementation,
 // replay).

@@ -24,6 +24,7 @@ struct WorkerJob {
   std::optional<std::filesystem::path> external_root;
   std::set<std::string> disabled_passes;
   bool allow_fallback = true;
+  bool exact = false;      // integers for weights, see exact.h
   double timeout_s = 600;  // of one command
 };
 

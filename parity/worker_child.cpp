@@ -12,6 +12,7 @@
 #include "graph/error.h"
 #include "importer/importer.h"
 #include "parity/conformance.h"
+#include "parity/exact.h"
 #include "parity/spool.h"
 #include "parity/worker.h"
 #include "parity/worker_json.h"
@@ -128,7 +129,8 @@ class Child {
     const auto t0 = Clock::now();
     importer::ImportOptions import;
     import.external_root = job.external_root;
-    const importer::Imported model = importer::load(job.model, import);
+    importer::Imported model = importer::load(job.model, import);
+    if (job.exact) model.graph = with_integer_weights(model.graph);
     const auto t1 = Clock::now();
     SessionOptions options;
     options.allow_fallback = job.allow_fallback;

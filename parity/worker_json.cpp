@@ -12,7 +12,8 @@ json to_json(const WorkerJob& job) {
   json j = {{"model", job.model.string()},
             {"spec", job.spec},
             {"disabled_passes", job.disabled_passes},
-            {"allow_fallback", job.allow_fallback}};
+            {"allow_fallback", job.allow_fallback},
+            {"exact", job.exact}};
   if (job.external_root) j["external_root"] = job.external_root->string();
   return j;
 }
@@ -23,6 +24,7 @@ WorkerJob job_from_json(const json& j) {
   job.spec = j.at("spec").get<std::string>();
   job.disabled_passes = j.at("disabled_passes").get<std::set<std::string>>();
   job.allow_fallback = j.at("allow_fallback").get<bool>();
+  job.exact = j.at("exact").get<bool>();
   if (j.contains("external_root")) job.external_root = j["external_root"].get<std::string>();
   return job;
 }

@@ -11,8 +11,10 @@
 #include "graph/error.h"
 #include "importer/importer.h"
 #include "importer/tensor_io.h"
+#include "parity/examine.h"
 #include "parity/inputs.h"
 #include "parity/judge.h"
+#include "parity/minimise.h"
 #include "parity/oracle_pass.h"
 #include "parity/step_oracle.h"
 #include "tests/faults/faulty_backend.h"
@@ -42,8 +44,7 @@ class Model {
       : name_(folder.filename().string()), folder_(folder) {
     imported_ = importer::load(folder).graph;
     inputs_ = ordered(
-        *imported_,
-        importer::read_data_set(importer::data_sets(folder).at(0), *imported_).inputs);
+        *imported_, importer::read_data_set(importer::data_sets(folder).at(0), *imported_).inputs);
     optimised_ = optimise_for(imported_, parse_spec("cpu"), {});
     oracle_ = std::make_unique<parity::OraclePass>(imported_, inputs_);
     parity::Worker worker(job("cpu"));
@@ -98,9 +99,8 @@ class Model {
         const double got = faulty[i].at_double(e);
         if (got == want || (std::isnan(got) && std::isnan(want))) continue;
         const double sigma = y.sigma.defined() ? y.sigma.at_double(e) : 0;
-        const double budget = is_float(faulty[i].dtype())
-                                  ? reference::budget(want, sigma, step.precision.store)
-                                  : 0;
+        const double budget =
+            is_float(faulty[i].dtype()) ? reference::budget(want, sigma, step.precision.store) : 0;
         const double ratio = std::abs(got - want) / budget;
         most = std::isnan(ratio) ? INFINITY : std::max(most, ratio);
       }
@@ -225,8 +225,8 @@ void find_fault(Model& model, parity::Worker& worker, Draw& draw) {
   const Model::Judged judged = model.judge(worker);
   if (const StepReport* fault = parity::first_fault(judged.steps)) {
     draw.detected = true;
-    draw.reported = std::string(to_string(fault->verdict)) + ": " + fault->op + " '" +
-                    fault->name + "'";
+    draw.reported =
+        std::string(to_string(fault->verdict)) + ": " + fault->op + " '" + fault->name + "'";
     draw.located = model.output_of(*fault) == draw.fault.output;
     return;
   }
@@ -234,6 +234,53 @@ void find_fault(Model& model, parity::Worker& worker, Draw& draw) {
     if (output.verdict == parity::Verdict::agrees) continue;
     draw.detected = true;
     draw.reported = "output " + output.name + " " + std::string(to_string(output.verdict));
+  }
+}
+
+// Whether a spec shows a fault in a minimised model, and at which value ("" if none).
+std::string fault_of_part(const std::filesystem::path& folder, const std::string& spec,
+                          int& steps) {
+  const auto imported = importer::load(folder).graph;
+  const std::vector<Tensor> inputs =
+      ordered(*imported, importer::read_data_set(folder / "test_data_set_0", *imported).inputs);
+  parity::OraclePass oracle(imported, inputs);
+  parity::WorkerJob job;
+  job.model = folder;
+  job.spec = spec;
+  const parity::Examination examination = parity::examine(imported, job, oracle, false);
+  steps = static_cast<int>(examination.worker_steps.size());
+  if (examination.failed) return "failed";
+  const StepReport* fault = examination.fault();
+  if (fault == nullptr) return "";
+  const Node& node = examination.optimised->node(NodeId{fault->node});
+  return examination.optimised->value(node.output()).name;
+}
+
+void minimise_draw(Model& model, const std::string& spec, const std::filesystem::path& folder,
+                   const CampaignOptions& options, Draw& draw) {
+  parity::OraclePass oracle(model.imported(), model.inputs());
+  const parity::WorkerJob job = model.job(spec);
+  const parity::Examination failure = parity::examine(model.imported(), job, oracle, false);
+  parity::MinimiseOptions minimising;
+  minimising.folder = folder;
+  minimising.toggles = false;
+  std::filesystem::remove_all(folder);
+  const parity::MinimalReport minimal =
+      parity::minimise(model.imported(), job, model.inputs(), failure, {}, minimising);
+  draw.minimised = true;
+  if (!minimal.error.empty()) {
+    options.log("  not minimised: " + draw.fault.kind + " at '" + draw.step +
+                "': " + minimal.error);
+    return;
+  }
+  int honest_steps = 0;
+  draw.keeps_cause = fault_of_part(folder, spec, draw.minimal_steps) == draw.fault.output &&
+                     fault_of_part(folder, "cpu", honest_steps).empty();
+  if (!draw.keeps_cause || draw.minimal_steps > 3) {
+    options.log("  minimised " + draw.fault.kind + " at " + draw.fault.op + " '" + draw.step +
+                "': " + std::to_string(minimal.nodes) + " nodes, " +
+                std::to_string(draw.minimal_steps) + " steps, " +
+                (draw.keeps_cause ? "the cause kept" : "the cause lost"));
   }
 }
 
@@ -246,9 +293,8 @@ Honest run_honest(const std::filesystem::path& folder, const CampaignOptions& op
   job.model = folder;
   job.spec = "cpu";
   parity::Worker worker(job);
-  const auto given =
-      ordered(*imported, importer::read_data_set(importer::data_sets(folder).at(0), *imported)
-                             .inputs);
+  const auto given = ordered(
+      *imported, importer::read_data_set(importer::data_sets(folder).at(0), *imported).inputs);
   Bindings dims;
   for (std::size_t i = 0; i < given.size(); ++i) {
     const auto& shape = imported->value(imported->inputs[i]).shape;
@@ -263,8 +309,7 @@ Honest run_honest(const std::filesystem::path& folder, const CampaignOptions& op
     const parity::WorkerRun run = worker.run(inputs, true);
     const std::vector<WorkerStep> steps = worker.steps(0);
     ++honest.runs;
-    for (const StepReport& step :
-         judge_steps(*imported, *optimised, steps, run.taps, inputs)) {
+    for (const StepReport& step : judge_steps(*imported, *optimised, steps, run.taps, inputs)) {
       if (!step.judged) continue;
       ++honest.steps;
       if (step.verdict > parity::StepVerdict::branched) {
@@ -305,17 +350,21 @@ CampaignResult run_campaign(const CampaignOptions& options) {
       if (draw.counts || kind.is_control) {
         const auto file = scratch.folder() / "fault.json";
         write_fault(file, draw.fault);
-        parity::Worker worker(model.job("faulty:device=" + file.string()));
+        const std::string spec = "faulty:device=" + file.string();
+        parity::Worker worker(model.job(spec));
         if (kind.is_race) {
           find_race(model, worker, options, draw);
         } else {
           find_fault(model, worker, draw);
+          if (options.minimise && draw.located && !kind.is_control) {
+            minimise_draw(model, spec, scratch.folder() / "part", options, draw);
+          }
         }
       }
       if (draw.counts && !draw.located) {
         options.log("  not located: " + draw.fault.kind + " at " + draw.fault.op + " '" +
-                    draw.step + "' (" + std::to_string(draw.budgets) + " budgets): " +
-                    (draw.detected ? draw.reported : "nothing reported"));
+                    draw.step + "' (" + std::to_string(draw.budgets) +
+                    " budgets): " + (draw.detected ? draw.reported : "nothing reported"));
       }
       result.draws.push_back(draw);
     }

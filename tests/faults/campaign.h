@@ -29,15 +29,16 @@ struct Draw {
   bool detected = false;
   bool located = false;  // the first step that is reported is the faulty one
   std::string reported;  // what was reported first
-  int minimal_steps = 0;     // of the minimised model; 0 if it was not minimised
+  bool minimised = false;
+  int minimal_steps = 0;     // of the minimised model
   bool keeps_cause = false;  // the minimised model fails at the same step, and not without it
 };
 
 struct Honest {
   std::string model;
   std::int64_t runs = 0;
-  std::int64_t steps = 0;    // judged
-  std::int64_t alarms = 0;   // steps over budget
+  std::int64_t steps = 0;   // judged
+  std::int64_t alarms = 0;  // steps over budget
   std::int64_t outputs = 0;
   std::int64_t output_alarms = 0;
 };

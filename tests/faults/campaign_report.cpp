@@ -37,10 +37,10 @@ struct Tally {
     detected += draw.detected ? 1 : 0;
     located += draw.located ? 1 : 0;
     least = std::min(least, draw.budgets);
-    if (draw.minimal_steps == 0 && !draw.keeps_cause) return;
+    if (!draw.minimised) return;
     ++minimised;
     kept += draw.keeps_cause ? 1 : 0;
-    small += draw.minimal_steps <= 3 ? 1 : 0;
+    small += draw.keeps_cause && draw.minimal_steps <= 3 ? 1 : 0;
   }
 };
 
@@ -72,31 +72,34 @@ std::string campaign_text(const CampaignOptions& options, const CampaignResult& 
       "# Faults put in on purpose\n\n"
       "What the parity report is worth is what it finds. A test backend (`tests/faults/`) runs a "
       "model on the CPU backend but one step with a fault; the report must find that there is one "
-      "and name the step. Places are drawn at random, all draws of a model before any of its faulty "
+      "and name the step. Places are drawn at random, all draws of a model before any of its "
+      "faulty "
       "runs. A fault counts when it moves its step's float64 result by more than ten budgets "
-      "somewhere: what is smaller is rounding, or nothing. Draws that do not count are listed below "
+      "somewhere: what is smaller is rounding, or nothing. Draws that do not count are listed "
+      "below "
       "with the ratio.\n\nThis page is written by\n\n"
       "    build/release/tests/faults/concord";
   for (const auto& model : options.models) text += " models/" + model.filename().string();
   text += " \\\n      --seed " + std::to_string(options.seed) + " --places " +
           std::to_string(options.places) + " --repeat " + std::to_string(options.repeat) +
-          " --honest " + std::to_string(options.honest) +
-          (options.minimise ? " --minimise" : "") + " --output docs/fault_campaign.md\n\n";
+          " --honest " + std::to_string(options.honest) + (options.minimise ? " --minimise" : "") +
+          " --output docs/fault_campaign.md\n\n";
   text += "| | | wanted |\n| --- | --- | --- |\n";
   text += "| detected | " + of(all.detected, all.counted) + " | ≥ 99 % |\n";
   text += "| located at the very step | " + of(all.located, all.counted) + " | ≥ 95 % |\n";
-  text += "| one ulp in one element, reported | " + of(false_controls, controls.drawn) +
-          " | none |\n";
+  text +=
+      "| one ulp in one element, reported | " + of(false_controls, controls.drawn) + " | none |\n";
   text += "| steps over budget without a fault, " + std::to_string(runs) + " runs | " +
           of(alarms, steps) + " | ≤ 0.1 % |\n";
   text += "| outputs diverged without a fault | " + of(output_alarms, outputs) + " | ≤ 0.1 % |\n";
   if (all.minimised > 0) {
     text += "| minimised model keeps the cause | " + of(all.kept, all.minimised) + " | all |\n";
-    text += "| minimised model has at most 3 steps | " + of(all.small, all.minimised) +
-            " | ≥ 90 % |\n";
+    text +=
+        "| minimised model has at most 3 steps | " + of(all.small, all.minimised) + " | ≥ 90 % |\n";
   }
-  text += "\n| fault | what | drawn | counted | detected | located | smallest, in budgets |\n"
-          "| --- | --- | --- | --- | --- | --- | --- |\n";
+  text +=
+      "\n| fault | what | drawn | counted | detected | located | smallest, in budgets |\n"
+      "| --- | --- | --- | --- | --- | --- | --- |\n";
   for (const FaultKind& kind : all_kinds()) {
     if (kind.is_control) continue;
     const Tally& t = kinds[kind.name];
@@ -110,8 +113,8 @@ std::string campaign_text(const CampaignOptions& options, const CampaignResult& 
     if (!draw.counts || draw.located || kind_of(draw.fault).is_control) continue;
     any = true;
     text += "- " + draw.fault.kind + " at `" + draw.step + "` (" + draw.fault.op + ") of " +
-            draw.model + ", " + number(draw.budgets) + " budgets: " +
-            (draw.detected ? draw.reported : "nothing was reported") + "\n";
+            draw.model + ", " + number(draw.budgets) +
+            " budgets: " + (draw.detected ? draw.reported : "nothing was reported") + "\n";
   }
   if (!any) text += "None.\n";
   text += "\n## Draws left out\n\n| model | fault | step | budgets |\n| --- | --- | --- | --- |\n";

@@ -11,12 +11,12 @@ namespace concord::faults {
 using nlohmann::json;
 
 void write_fault(const std::filesystem::path& file, const Fault& fault) {
-  std::ofstream(file) << json{{"kind", fault.kind},
-                              {"op", fault.op},
-                              {"output", fault.output},
-                              {"seed", fault.seed},
-                              {"inner", fault.inner}}
-                             .dump();
+  std::ofstream(file) << json{
+      {"kind", fault.kind},
+      {"op", fault.op},
+      {"output", fault.output},
+      {"seed", fault.seed},
+      {"inner", fault.inner}}.dump();
 }
 
 Fault read_fault(const std::filesystem::path& file) {

@@ -118,8 +118,7 @@ class FaultyProgram final : public Program {
     Node& node = result.node(step);
     for (std::size_t i = 0; i < node.inputs.size(); ++i) {
       if (!node.inputs[i].valid() || !result.value(node.inputs[i]).is_constant()) continue;
-      const Tensor other =
-          kind.operand(result, node, i, *result.value(node.inputs[i]).constant);
+      const Tensor other = kind.operand(result, node, i, *result.value(node.inputs[i]).constant);
       if (other.defined()) {
         node.inputs[i] = result.add_constant(result.value(node.inputs[i]).name, other);
       }

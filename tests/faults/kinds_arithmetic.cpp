@@ -74,8 +74,7 @@ bool is_f32_matmul(const Site& site) {
 std::vector<Tensor> f16_sums(const Injection& in) {
   const Tensor& a = in.operands[0];
   const Tensor& b = in.operands[1];
-  const reference::MatmulGeometry g(a.shape(), b.shape(),
-                                    in.node.attrs.integer("trans_a", 0) != 0,
+  const reference::MatmulGeometry g(a.shape(), b.shape(), in.node.attrs.integer("trans_a", 0) != 0,
                                     in.node.attrs.integer("trans_b", 0) != 0);
   Tensor product(DataType::f32, g.shape);
   const auto to = product.as_mutable<float>();
@@ -145,9 +144,8 @@ bool is_function(const Site& site) {
 // A function good to 11 bits, as fast mathematics gives.
 void fast_function(const Injection& in, std::vector<Tensor>& results) {
   results[0] = mapped(results[0], [&](std::int64_t i, double v) {
-    const double wave = static_cast<double>(hash(in.seed, static_cast<std::uint64_t>(i)) >> 40) *
-                            0x1p-23 -
-                        1;
+    const double wave =
+        static_cast<double>(hash(in.seed, static_cast<std::uint64_t>(i)) >> 40) * 0x1p-23 - 1;
     return v * (1 + 0x1p-11 * wave);
   });
 }

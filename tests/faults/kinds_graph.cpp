@@ -227,9 +227,8 @@ Tensor tail_dropped(const Graph&, const Node& node, std::size_t i, const Tensor&
   }
   const std::int64_t stride = contiguous_strides(t.shape())[axis];
   const std::int64_t extent = t.shape()[axis];
-  return mapped(t, [&](std::int64_t e, double v) {
-    return e / stride % extent == extent - 1 ? 0.0 : v;
-  });
+  return mapped(
+      t, [&](std::int64_t e, double v) { return e / stride % extent == extent - 1 ? 0.0 : v; });
 }
 
 bool has_indices(const Site& site) {
@@ -265,8 +264,8 @@ constexpr FaultKind kKinds[] = {
     {"residual dropped", "the residual is not added", has_residual, nullptr, residual_dropped},
     {"axes swapped", "two axes of equal extent, the weight's or softmax's axis", swaps,
      axes_swapped},
-    {"order swapped", "concat takes its first two operands the other way round",
-     concatenates_alike, order_swapped},
+    {"order swapped", "concat takes its first two operands the other way round", concatenates_alike,
+     order_swapped},
     {"mask inverted", "what may be seen is hidden, and the other way round", has_mask, nullptr,
      mask_inverted},
     {"scale missing", "a scale is taken as 1", has_scale, scale_missing, scale_is_one},

@@ -85,19 +85,17 @@ void rows_swapped(const Injection& in, std::vector<Tensor>& results) {
 void sign_lost(const Injection& in, std::vector<Tensor>& results) {
   const std::int64_t width = results[0].shape().back();
   const std::int64_t row = pick(in, 6, results[0].count() / width);
-  results[0] = mapped(results[0],
-                      [&](std::int64_t i, double v) { return i / width == row ? -v : v; });
+  results[0] =
+      mapped(results[0], [&](std::int64_t i, double v) { return i / width == row ? -v : v; });
 }
 
 void stored_bf16(const Injection&, std::vector<Tensor>& results) {
-  results[0] = mapped(results[0], [](std::int64_t, double v) {
-    return reference::round_to(DataType::bf16, v);
-  });
+  results[0] = mapped(
+      results[0], [](std::int64_t, double v) { return reference::round_to(DataType::bf16, v); });
 }
 void stored_f16(const Injection&, std::vector<Tensor>& results) {
-  results[0] = mapped(results[0], [](std::int64_t, double v) {
-    return reference::round_to(DataType::f16, v);
-  });
+  results[0] = mapped(results[0],
+                      [](std::int64_t, double v) { return reference::round_to(DataType::f16, v); });
 }
 
 bool is_arithmetic(const Site& site) {

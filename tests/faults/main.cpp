@@ -1,5 +1,6 @@
 // concord worker | concord MODEL… [--seed N] [--places N] [--repeat N] [--honest N] [--minimise]
-//                  [--output FILE]: runs the fault campaign on models (folders) and writes the page.
+//                  [--output FILE]: runs the fault campaign on models (folders) and writes the
+//                  page.
 #include <cstring>
 #include <iostream>
 

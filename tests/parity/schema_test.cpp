@@ -39,6 +39,14 @@ Report full_report() {
   p.taps_changed_outputs = false;
   p.repeats = 3;
   p.repeats_that_differ = 1;
+  p.determinism.push_back({"3 runs", false, 3, 1, "matmul 'a'", "note"});
+  ToggleReport toggle;
+  toggle.name = "fusion=off";
+  toggle.squared_error = std::numeric_limits<double>::infinity();
+  toggle.error = "why";
+  p.toggles.push_back(toggle);
+  p.decode = DecodeReport{{1, 2}, {3, 4}, 1, 1, 5, 6, 0.5, 0.25, "why"};
+  p.minimal = MinimalReport{"folder", "step matmul over budget", 1, 1, 3, true, "concord", ""};
   p.fallbacks.push_back({1, "node", "Op", "reason", false});
   OutputReport output;
   output.name = "y";
@@ -58,6 +66,7 @@ Report full_report() {
   step.around = {1, std::numeric_limits<double>::infinity()};
   step.around_reference = {1, 2};
   step.origin = NonFiniteOrigin{"NaN at [0]", 1, {"float32[1]: 2"}};
+  step.exact = true;
   step.largest = 0;
   step.headroom = std::numeric_limits<double>::infinity();
   p.steps.push_back(step);

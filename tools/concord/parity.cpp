@@ -12,6 +12,7 @@
 #include "importer/importer.h"
 #include "parity/compare.h"
 #include "parity/conformance.h"
+#include "parity/exact.h"
 #include "parity/report.h"
 #include "tools/concord/commands.h"
 #include "tools/concord/validators.h"
@@ -27,6 +28,10 @@ struct Options {
   std::optional<double> rtol;
   int repeat = 0;
   bool per_step = false;
+  bool toggle = false;
+  bool exact = false;
+  int decode = 0;
+  std::string minimise;
   double seconds = 1.0;
   std::string json;
   std::string html;
@@ -67,13 +72,22 @@ parity::ModelReport compare(const std::filesystem::path& path, const Options& op
     for (const importer::OpsetImport& opset : model.info.opsets) {
       report.opsets[opset.domain.empty() ? "ai.onnx" : opset.domain] = opset.version;
     }
+    parity::WorkerJob job = common.job(path, "");
+    job.exact = options.exact;
+    std::shared_ptr<const graph::Graph> graph = model.graph;
+    if (options.exact) graph = parity::with_integer_weights(graph);
     std::vector<parity::CompareCase> cases;
     for (InputCase& one : input_cases(path, *model.graph, options.inputs, true)) {
-      const std::string data =
+      std::string data =
           one.generated ? "generated, seed " + std::to_string(options.inputs.seed) : "";
+      if (options.exact) {
+        one.inputs = parity::integer_inputs(one.inputs);
+        one.expected.clear();  // they are of other weights
+        data = "integers";
+      }
       cases.push_back({one.label, data, one.dims, std::move(one.inputs), std::move(one.expected)});
     }
-    report.cases = parity::compare_model(model.graph, common.job(path, ""), cases, compare);
+    report.cases = parity::compare_model(graph, job, cases, compare);
   } catch (const Error& caught) {
     const Error error = about_model(caught, path);
     report.error = error.what();
@@ -96,11 +110,36 @@ void print_errors(const parity::ModelReport& model) {
   }
 }
 
+// Options that belong to the command which shows a minimised failure.
+std::vector<std::string> command_tail(const CommonOptions& common) {
+  std::vector<std::string> words;
+  for (const std::string& pass : common.disabled_passes) {
+    words.insert(words.end(), {"--disable-pass", pass});
+  }
+  if (common.no_fallback) words.emplace_back("--no-fallback");
+  return words;
+}
+
+// A folder that can take what --minimise writes.
+void require_folder(const std::string& folder) {
+  std::error_code failure;
+  std::filesystem::create_directories(folder, failure);
+  if (failure || !std::filesystem::is_directory(folder)) {
+    throw Error(ErrorKind::usage, "--minimise: '" + folder + "' cannot be made a folder",
+                "give a folder that can be written");
+  }
+}
+
 int run(const Options& options, const CommonOptions& common) {
   check_targets({{"--json", options.json},
                  {"--html", options.html},
                  {"--junit", options.junit},
                  {"--markdown", options.markdown}});
+  if (options.exact && !options.minimise.empty()) {
+    throw Error(ErrorKind::usage, "--exact and --minimise do not go together",
+                "a part that is written has the model's own weights, not integers");
+  }
+  if (!options.minimise.empty()) require_folder(options.minimise);
   parity::Report report;
   report.version = CONCORD_VERSION;
   report.date = now_text();
@@ -118,8 +157,12 @@ int run(const Options& options, const CommonOptions& common) {
     compare_options.tolerance =
         parity::Tolerance{options.atol.value_or(0), options.rtol.value_or(0)};
   }
-  compare_options.per_step = options.per_step;
+  compare_options.per_step = options.per_step || options.exact;
+  compare_options.decode = options.decode;
   compare_options.repeat = options.repeat;
+  compare_options.toggle = options.toggle;
+  compare_options.minimise = options.minimise;
+  compare_options.command_tail = command_tail(common);
   compare_options.measure = options.seconds > 0;
   compare_options.measuring.seconds = options.seconds;
   const bool progress = isatty(STDERR_FILENO) != 0 && !common.quiet;
@@ -161,9 +204,27 @@ void add_parity(CLI::App& app, CommonOptions& common, int& exit) {
   command->add_option("--reference", options->reference, "Compare with this instead of the oracle")
       ->type_name("SPEC");
   command->add_flag("--per-step", options->per_step, "Also judge each step by its own inputs");
-  command->add_option("--repeat", options->repeat, "Run N times more and compare bit by bit")
+  command
+      ->add_option("--repeat", options->repeat,
+                   "Run N times more, on other thread counts and in other places of the batch, "
+                   "and compare bit by bit")
       ->check(CLI::Range(1, 100000))
       ->type_name("N");
+  command->add_flag("--exact", options->exact,
+                    "Integers for weights and inputs: steps that have nothing to round must be "
+                    "exact");
+  command
+      ->add_option("--decode", options->decode,
+                   "Let a decoder go on for N steps, each with its own caches")
+      ->check(CLI::Range(1, 100000))
+      ->type_name("N");
+  command->add_flag("--toggle", options->toggle,
+                    "Switch one thing at a time and tell what error each removes, even where all "
+                    "is well");
+  command
+      ->add_option("--minimise", options->minimise,
+                   "Write the smallest part of the model that fails in the same way")
+      ->type_name("DIR");
   command->add_option("--atol", options->atol, "Absolute tolerance, instead of the budget")
       ->check(number_within(0, 1e300))
       ->type_name("A");
