@@ -49,6 +49,8 @@ struct CampaignResult {
 };
 
 CampaignResult run_campaign(const CampaignOptions& options);
+// Whether detection, location, false alarms and minimised models are as they must be.
+bool is_good(const CampaignResult& result);
 // docs/fault_campaign.md
 std::string campaign_text(const CampaignOptions& options, const CampaignResult& result);
 

@@ -44,30 +44,47 @@ struct Tally {
   }
 };
 
-}  // namespace
-
-std::string campaign_text(const CampaignOptions& options, const CampaignResult& result) {
+// What the whole campaign comes to.
+struct Totals {
   std::map<std::string, Tally> kinds;
   Tally all;
   Tally controls;
   std::int64_t false_controls = 0;
-  for (const Draw& draw : result.draws) {
-    if (kind_of(draw.fault).is_control) {
-      controls.add(draw);
-      false_controls += draw.detected ? 1 : 0;
-      continue;
-    }
-    kinds[draw.fault.kind].add(draw);
-    all.add(draw);
-  }
   std::int64_t steps = 0, alarms = 0, runs = 0, outputs = 0, output_alarms = 0;
-  for (const Honest& honest : result.honest) {
-    steps += honest.steps;
-    alarms += honest.alarms;
-    runs += honest.runs;
-    outputs += honest.outputs;
-    output_alarms += honest.output_alarms;
+
+  explicit Totals(const CampaignResult& result) {
+    for (const Draw& draw : result.draws) {
+      if (kind_of(draw.fault).is_control) {
+        controls.add(draw);
+        false_controls += draw.detected ? 1 : 0;
+        continue;
+      }
+      kinds[draw.fault.kind].add(draw);
+      all.add(draw);
+    }
+    for (const Honest& honest : result.honest) {
+      steps += honest.steps;
+      alarms += honest.alarms;
+      runs += honest.runs;
+      outputs += honest.outputs;
+      output_alarms += honest.output_alarms;
+    }
   }
+};
+
+}  // namespace
+
+bool is_good(const CampaignResult& result) {
+  const Totals t(result);
+  return 100 * t.all.detected >= 99 * t.all.counted && 100 * t.all.located >= 95 * t.all.counted &&
+         t.false_controls == 0 && 1000 * t.alarms <= t.steps &&
+         1000 * t.output_alarms <= t.outputs && t.all.kept == t.all.minimised &&
+         10 * t.all.small >= 9 * t.all.minimised;
+}
+
+std::string campaign_text(const CampaignOptions& options, const CampaignResult& result) {
+  const Totals totals(result);
+  const Tally& all = totals.all;
   std::string text =
       "# Faults put in on purpose\n\n"
       "What the parity report is worth is what it finds. A test backend (`tests/faults/`) runs a "
@@ -88,10 +105,10 @@ std::string campaign_text(const CampaignOptions& options, const CampaignResult& 
   text += "| detected | " + of(all.detected, all.counted) + " | ≥ 99 % |\n";
   text += "| located at the very step | " + of(all.located, all.counted) + " | ≥ 95 % |\n";
   text +=
-      "| one ulp in one element, reported | " + of(false_controls, controls.drawn) + " | none |\n";
-  text += "| steps over budget without a fault, " + std::to_string(runs) + " runs | " +
-          of(alarms, steps) + " | ≤ 0.1 % |\n";
-  text += "| outputs diverged without a fault | " + of(output_alarms, outputs) + " | ≤ 0.1 % |\n";
+      "| one ulp in one element, reported | " + of(totals.false_controls, totals.controls.drawn) + " | none |\n";
+  text += "| steps over budget without a fault, " + std::to_string(totals.runs) + " runs | " +
+          of(totals.alarms, totals.steps) + " | ≤ 0.1 % |\n";
+  text += "| outputs diverged without a fault | " + of(totals.output_alarms, totals.outputs) + " | ≤ 0.1 % |\n";
   if (all.minimised > 0) {
     text += "| minimised model keeps the cause | " + of(all.kept, all.minimised) + " | all |\n";
     text +=
@@ -102,7 +119,8 @@ std::string campaign_text(const CampaignOptions& options, const CampaignResult& 
       "| --- | --- | --- | --- | --- | --- | --- |\n";
   for (const FaultKind& kind : all_kinds()) {
     if (kind.is_control) continue;
-    const Tally& t = kinds[kind.name];
+    const auto found = totals.kinds.find(kind.name);
+    const Tally t = found != totals.kinds.end() ? found->second : Tally();
     text += "| " + std::string(kind.name) + " | " + kind.what + " | " + std::to_string(t.drawn) +
             " | " + std::to_string(t.counted) + " | " + std::to_string(t.detected) + " | " +
             std::to_string(t.located) + " | " + (t.counted > 0 ? number(t.least) : "–") + " |\n";

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "backends/backend.h"
+#include "backends/reference/rounding.h"
 #include "graph/graph.h"
 
 // Faults put into a backend on purpose, to see whether the parity report finds them.
@@ -75,16 +76,7 @@ std::uint64_t hash(std::uint64_t seed, std::uint64_t index);
 // Whether a race with this seed shows in a run: one in ten.
 bool race_shows(std::uint64_t seed, int run);
 
-// f on every element of a float tensor, as float64, rounded back to its type.
-template <typename F>
-Tensor mapped(const Tensor& tensor, F&& f);
-
-}  // namespace concord::faults
-
-#include "backends/reference/rounding.h"
-
-namespace concord::faults {
-
+// f(index, value) on every element of a float tensor, as float64, rounded back to its type.
 template <typename F>
 Tensor mapped(const Tensor& tensor, F&& f) {
   Tensor wide(DataType::f64, tensor.shape());

@@ -15,6 +15,7 @@ namespace {
 int campaign(int argc, char** argv) {
   concord::faults::CampaignOptions options;
   std::string output;
+  bool check = false;
   for (int i = 1; i < argc; ++i) {
     const std::string word = argv[i];
     const auto value = [&] { return std::string(i + 1 < argc ? argv[++i] : "0"); };
@@ -28,6 +29,8 @@ int campaign(int argc, char** argv) {
       options.honest = std::stoi(value());
     } else if (word == "--minimise") {
       options.minimise = true;
+    } else if (word == "--check") {
+      check = true;
     } else if (word == "--output") {
       output = value();
     } else {
@@ -42,7 +45,7 @@ int campaign(int argc, char** argv) {
   } else {
     concord::importer::write_file(output, text);
   }
-  return 0;
+  return check && !is_good(result) ? 1 : 0;
 }
 
 }  // namespace
