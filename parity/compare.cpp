@@ -148,7 +148,8 @@ class Comparison {
       const WorkerRun tapped = worker.run(one.inputs, true);
       report.taps_changed_outputs = !same(tapped.outputs, first.outputs);
       report.steps = judge_steps(*imported_, *participant.optimised, steps, tapped.taps, one.inputs,
-                                 job_.exact);
+                                 {job_.exact, &oracle.choices()});
+      excuse(*participant.optimised, report);
     }
     if (options_.repeat > 0) {
       progress(participant.spec.text + " again", 0);
@@ -166,7 +167,7 @@ class Comparison {
     const bool refused =
         report.verdict == Verdict::unsupported ||
         (report.verdict == Verdict::failed && report.error_kind != ErrorKind::failed);
-    const bool wrong = report.verdict != Verdict::agrees || first_fault(report) != nullptr;
+    const bool wrong = report.verdict > Verdict::branched || first_fault(report) != nullptr;
     const bool minimise_it = wrong && !options_.minimise.empty() && !minimised_;
     if (refused || participant.spec.backend == "reference") return;
     if (report.verdict == Verdict::agrees && !options_.toggle && !minimise_it) return;
@@ -174,7 +175,10 @@ class Comparison {
     job.spec = participant.spec.text;
     progress(participant.spec.text + ", what is wrong", 0);
     const Examination before = examine(imported_, job, oracle, true);
-    if (report.steps.empty()) report.steps = before.steps;
+    if (report.steps.empty() && before.optimised) {
+      report.steps = before.steps;
+      excuse(*before.optimised, report);
+    }
     if (!report.taps_changed_outputs) report.taps_changed_outputs = before.taps_changed_outputs;
     report.toggles = try_toggles(imported_, job, before, oracle, [&](const std::string& toggle) {
       progress(participant.spec.text + " with " + toggle, 0);
@@ -189,6 +193,14 @@ class Comparison {
     };
     report.minimal =
         minimise(imported_, job, oracle.inputs(), before, cures(report.toggles), options);
+  }
+
+  static void excuse(const Graph& optimised, ParticipantReport& report) {
+    excuse_branches(optimised, report.steps, report.outputs);
+    report.verdict = Verdict::agrees;
+    for (const OutputReport& output : report.outputs) {
+      report.verdict = worst(report.verdict, output.verdict);
+    }
   }
 
   static bool same(const std::vector<Tensor>& a, const std::vector<Tensor>& b) {

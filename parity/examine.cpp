@@ -49,8 +49,9 @@ Examination examine(const std::shared_ptr<const Graph>& imported, const WorkerJo
     result.taps_changed_outputs =
         !std::equal(plain.outputs.begin(), plain.outputs.end(), tapped.outputs.begin(),
                     tapped.outputs.end(), identical);
+    const StepOptions options{job.exact, outputs ? &oracle.choices() : nullptr};
     result.steps = judge_steps(*imported, *result.optimised, result.worker_steps, tapped.taps,
-                               oracle.inputs(), job.exact);
+                               oracle.inputs(), options);
     if (outputs) {
       const std::vector<Tensor>& wanted = oracle.outputs();
       const std::vector<double>& noise = oracle.noise(*result.optimised, result.worker_steps);
@@ -59,6 +60,7 @@ Examination examine(const std::shared_ptr<const Graph>& imported, const WorkerJo
         result.output_reports.push_back(
             judge_output(value.name, plain.outputs[i], value.dtype, wanted.at(i), noise.at(i), {}));
       }
+      excuse_branches(*result.optimised, result.steps, result.output_reports);
       result.squared_error = squared_error(plain.outputs, wanted);
     }
   } catch (const Error& error) {

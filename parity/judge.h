@@ -28,12 +28,25 @@ OutputReport judge_output(const std::string& name, const Tensor& actual, DataTyp
 // --- steps
 // -----------------------------------------------------------------------------------------
 
+// What is not float in the oracle's own run, by value of the imported graph: what it chose.
+using Choices = std::map<int, Tensor>;
+
+struct StepOptions {
+  bool exact = false;                // a step that has nothing to round (exact.h) has no budget
+  const Choices* choices = nullptr;  // to tell which steps branch
+};
+
 // Judges every step whose outputs were tapped: the oracle computes it from the inputs that the
 // backend itself gave it, so that what is found is this step's own error. `inputs` are the model's.
-// With `exact`, a step that has nothing to round (exact.h) has no budget.
 std::vector<StepReport> judge_steps(const graph::Graph& imported, const graph::Graph& optimised,
                                     const std::vector<WorkerStep>& steps,
                                     const std::map<TapKey, Tensor>& taps,
-                                    const std::vector<Tensor>& inputs, bool exact = false);
+                                    const std::vector<Tensor>& inputs,
+                                    const StepOptions& options = {});
+
+// An output that diverged behind a step that branched, while no step is over budget, is branched
+// too: rounding may make the choice either way, and what follows is another way through the model.
+void excuse_branches(const graph::Graph& optimised, const std::vector<StepReport>& steps,
+                     std::vector<OutputReport>& outputs);
 
 }  // namespace concord::parity

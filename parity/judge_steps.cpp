@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "backends/reference/budget.h"
 #include "backends/reference/oracle.h"
@@ -24,8 +25,11 @@ constexpr std::int64_t kNeighbours = 2;
 class StepJudge {
  public:
   StepJudge(const Graph& imported, const Graph& optimised, const std::map<TapKey, Tensor>& taps,
-            const std::vector<Tensor>& inputs, bool exact)
-      : imported_(imported), oracle_(optimised, taps, inputs), exact_(exact) {}
+            const std::vector<Tensor>& inputs, const StepOptions& options)
+      : imported_(imported),
+        optimised_(optimised),
+        oracle_(optimised, taps, inputs),
+        options_(options) {}
 
   StepReport judge(const WorkerStep& step) const {
     StepReport report = describe(step);
@@ -39,7 +43,7 @@ class StepJudge {
     if (!operands) return report;
     auto wanted = oracle_.evaluate(step, *operands);
     if (!wanted) return report;
-    if (exact_ &&
+    if (options_.exact &&
         is_exact(*oracle_.body(step), node, *operands, oracle_.bindings(), step.precision)) {
       report.exact = true;
       for (OracleValue& value : *wanted) {
@@ -59,6 +63,46 @@ class StepJudge {
       note_headroom(results[i], report);
     }
     return report;
+  }
+
+  // Whether a step, by its budget, chose what the oracle did not choose in its own run.
+  bool branches(const WorkerStep& step) const {
+    if (options_.choices == nullptr || !step.path.empty()) return false;
+    const Node& node = oracle_.node(step);
+    const std::vector<Tensor> results = oracle_.results(step);
+    for (std::size_t i = 0; i < results.size(); ++i) {
+      if (!results[i].defined() || is_float(results[i].dtype())) continue;
+      const graph::Value& value = optimised_.value(node.outputs[i]);
+      int imported = node.outputs[i].index;
+      if (value.equals) {
+        if (!value.equals->perm.empty() || value.equals->reshaped) continue;
+        imported = value.equals->imported.index;
+      } else if (static_cast<std::size_t>(imported) >= imported_.value_count()) {
+        continue;
+      }
+      const auto chosen = options_.choices->find(imported);
+      if (chosen == options_.choices->end()) continue;
+      if (chosen->second.dtype() == results[i].dtype() && !identical(chosen->second, results[i])) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  // Marks steps that branch and what follows them.
+  void mark_branches(const std::vector<WorkerStep>& steps, std::vector<StepReport>& reports) const {
+    std::set<ValueId> behind;
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+      if (!steps[i].path.empty() || oracle_.body(steps[i]) == nullptr) continue;
+      const Node& node = oracle_.node(steps[i]);
+      const bool follows = std::any_of(node.inputs.begin(), node.inputs.end(),
+                                       [&](ValueId id) { return behind.contains(id); });
+      if (!follows && !(reports[i].judged && branches(steps[i]))) continue;
+      behind.insert(node.outputs.begin(), node.outputs.end());
+      if (reports[i].verdict == StepVerdict::within_budget) {
+        reports[i].verdict = StepVerdict::branched;
+      }
+    }
   }
 
  private:
@@ -199,8 +243,9 @@ class StepJudge {
   }
 
   const Graph& imported_;
+  const Graph& optimised_;
   StepOracle oracle_;
-  bool exact_;
+  StepOptions options_;
 };
 
 }  // namespace
@@ -208,11 +253,32 @@ class StepJudge {
 std::vector<StepReport> judge_steps(const Graph& imported, const Graph& optimised,
                                     const std::vector<WorkerStep>& steps,
                                     const std::map<TapKey, Tensor>& taps,
-                                    const std::vector<Tensor>& inputs, bool exact) {
-  const StepJudge judge(imported, optimised, taps, inputs, exact);
+                                    const std::vector<Tensor>& inputs, const StepOptions& options) {
+  const StepJudge judge(imported, optimised, taps, inputs, options);
   std::vector<StepReport> reports;
   for (const WorkerStep& step : steps) reports.push_back(judge.judge(step));
+  judge.mark_branches(steps, reports);
   return reports;
+}
+
+void excuse_branches(const Graph& optimised, const std::vector<StepReport>& steps,
+                     std::vector<OutputReport>& outputs) {
+  if (first_fault(steps) != nullptr) return;
+  const StepReport* branch = nullptr;
+  std::set<int> branched;  // nodes
+  for (const StepReport& step : steps) {
+    if (step.verdict != StepVerdict::branched || !step.path.empty()) continue;
+    if (branch == nullptr) branch = &step;
+    branched.insert(step.node);
+  }
+  if (branch == nullptr) return;
+  for (std::size_t i = 0; i < outputs.size() && i < optimised.outputs.size(); ++i) {
+    const NodeId producer = optimised.value(optimised.outputs[i]).producer;
+    if (outputs[i].verdict != Verdict::diverged || !branched.contains(producer.index)) continue;
+    outputs[i].verdict = Verdict::branched;
+    outputs[i].note += "; it follows the choice of " + branch->op + " '" + branch->name +
+                       "', which rounding may make either way";
+  }
 }
 
 }  // namespace concord::parity

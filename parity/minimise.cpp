@@ -239,7 +239,7 @@ Signature signature_of(const Examination& examination) {
     signature.verdict = to_string(fault->verdict);
     return signature;
   }
-  if (examination.verdict() != Verdict::agrees) {
+  if (examination.verdict() > Verdict::branched) {
     signature.kind = Signature::Kind::output;
     signature.verdict = to_string(examination.verdict());
   }

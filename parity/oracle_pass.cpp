@@ -63,6 +63,13 @@ std::vector<Tensor> OraclePass::run(const ByGraph* precisions, std::uint64_t see
       return reference::default_precision(graph, node);
     };
   }
+  if (precisions == nullptr) {
+    options.on_value = [this](graph::ValueId id, const reference::OracleValue& value) {
+      const graph::Value& known = imported_->value(id);
+      if (is_float(value.declared) || known.is_constant() || known.contents) return;
+      if (value.value.defined()) choices_[id.index] = value.value;
+    };
+  }
   if (progress_) {
     options.on_progress = [this](std::size_t done, std::size_t total) {
       progress_(static_cast<double>(done) / static_cast<double>(total));
@@ -82,6 +89,11 @@ const std::vector<Tensor>& OraclePass::outputs() {
     done_ = true;
   }
   return outputs_;
+}
+
+const std::map<int, Tensor>& OraclePass::choices() {
+  outputs();
+  return choices_;
 }
 
 const std::vector<double>& OraclePass::noise(const Graph& optimised,

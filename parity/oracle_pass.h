@@ -31,6 +31,9 @@ class OraclePass {
   const std::vector<double>& noise(const graph::Graph& optimised,
                                    const std::vector<WorkerStep>& steps);
 
+  // What is not float in the oracle's run, by value of the imported graph.
+  const std::map<int, Tensor>& choices();
+
   const std::vector<Tensor>& inputs() const { return inputs_; }
   const graph::Graph& imported() const { return *imported_; }
 
@@ -44,6 +47,7 @@ class OraclePass {
   std::vector<Tensor> inputs_;
   std::function<void(double)> progress_;
   std::vector<Tensor> outputs_;
+  std::map<int, Tensor> choices_;
   bool done_ = false;
   std::map<std::string, std::vector<double>> noise_;
 };

@@ -12,6 +12,8 @@ std::string_view to_string(Verdict verdict) {
   switch (verdict) {
     case Verdict::agrees:
       return "agrees";
+    case Verdict::branched:
+      return "branched";
     case Verdict::diverged:
       return "diverged";
     case Verdict::non_finite:
@@ -76,6 +78,7 @@ int severity(int code) {
 int code_of(const ParticipantReport& p) {
   switch (p.verdict) {
     case Verdict::agrees:
+    case Verdict::branched:
       return 0;
     case Verdict::diverged:
     case Verdict::non_finite:

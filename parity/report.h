@@ -21,6 +21,7 @@ using concord::to_string;
 // Of an output; the order is that of severity.
 enum class Verdict : std::uint8_t {
   agrees,
+  branched,  // it differs behind a choice that rounding may make either way
   diverged,
   non_finite,
   shape,

@@ -45,7 +45,7 @@ std::string headline(const Report& report) {
 }  // namespace
 
 std::string to_html(const Report& report) {
-  const bool good = report.verdict() == Verdict::agrees;
+  const bool good = report.verdict() <= Verdict::branched;
   std::string html =
       "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"

@@ -43,7 +43,7 @@ void add(Suite& suite, const CaseReport& one, const ParticipantReport& p) {
     return;
   }
   for (const OutputReport& o : p.outputs) {
-    const bool good = o.verdict == Verdict::agrees;
+    const bool good = o.verdict <= Verdict::branched;
     add(suite, group, o.name, seconds, good ? nullptr : "failure",
         std::string(to_string(o.verdict)) + (o.note.empty() ? "" : ": " + o.note));
   }

@@ -42,7 +42,7 @@ const OutputReport* furthest(const ParticipantReport& p) {
 
 std::string to_markdown(const Report& report) {
   std::string text = std::string("## Parity: ") +
-                     (report.verdict() == Verdict::agrees ? "all agree" : "not all agree") +
+                     (report.verdict() <= Verdict::branched ? "all agree" : "not all agree") +
                      "\n\n" + "Concord " + report.version + ", " + report.date + ", " +
                      cell(report.machine.processor) + "\n";
   for (const ModelReport& model : report.models) {

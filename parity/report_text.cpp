@@ -260,12 +260,16 @@ class Writer {
     if (p.steps.empty()) return;
     std::size_t judged = 0;
     std::size_t over = 0;
+    std::size_t branched = 0;
     for (const StepReport& step : p.steps) {
       judged += step.judged ? 1 : 0;
-      over += step.judged && step.verdict != StepVerdict::within_budget ? 1 : 0;
+      over += step.judged && step.verdict > StepVerdict::branched ? 1 : 0;
+      branched += step.verdict == StepVerdict::branched ? 1 : 0;
     }
     out_ += "    " + p.spec + ": " + std::to_string(p.steps.size()) + " steps, " +
-            std::to_string(judged) + " judged, " + std::to_string(over) + " not within budget\n";
+            std::to_string(judged) + " judged, " + std::to_string(over) + " over budget" +
+            (branched > 0 ? ", " + std::to_string(branched) + " behind a choice that branched" : "") +
+            "\n";
     std::size_t exact = 0;
     std::size_t mistrusted = 0;
     for (const StepReport& step : p.steps) {
@@ -292,7 +296,7 @@ class Writer {
   }
 
   void write_fault(const StepReport& step) {
-    std::string text = "first step not within budget: " + step.op + " '" + step.name +
+    std::string text = "first step over budget: " + step.op + " '" + step.name +
                        "', kernel " + step.kernel + ", in " +
                        std::string(to_string(step.precision.operand)) +
                        (step.precision.tf32 ? " (TF32)" : "") + " with sums in " +
@@ -363,7 +367,7 @@ class Writer {
         ++cases;
         for (const ParticipantReport& p : one.participants) {
           ++participants;
-          bad += p.verdict == Verdict::agrees ? 0 : 1;
+          bad += p.verdict <= Verdict::branched ? 0 : 1;
         }
       }
     }

@@ -108,7 +108,7 @@ std::vector<ToggleReport> try_toggles(const std::shared_ptr<const graph::Graph>&
       for (const StepReport& step : after.steps) {
         report.worst_budget = std::max(report.worst_budget, step.worst_budget);
       }
-      report.cures = after.fault() == nullptr && report.verdict == Verdict::agrees;
+      report.cures = after.fault() == nullptr && report.verdict <= Verdict::branched;
     }
     reports.push_back(std::move(report));
   }

@@ -39,7 +39,7 @@
     return v < 10 ? v.toFixed(3) : v < 100 ? v.toFixed(2) : v.toFixed(1);
   }
   function megabytes(bytes) { return (bytes / 1e6).toFixed(1); }
-  const goodVerdicts = new Set(["agrees", "within budget"]);
+  const goodVerdicts = new Set(["agrees", "branched", "within budget"]);
   const warnVerdicts = new Set(["branched", "unsupported"]);
   function badge(verdict) {
     const kind = goodVerdicts.has(verdict) ? "good" : warnVerdicts.has(verdict) ? "warn" : "bad";

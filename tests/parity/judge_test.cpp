@@ -1,5 +1,6 @@
 #include "parity/judge.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -8,6 +9,7 @@
 #include "backends/session.h"
 #include "importer/importer.h"
 #include "importer/tensor_io.h"
+#include "parity/oracle_pass.h"
 
 namespace concord::parity {
 namespace {
@@ -183,6 +185,31 @@ TEST(JudgeSteps, LocatesSwappedElements) {
   expect_located(
       OpKind::layer_norm, [](std::span<float> y) { std::swap(y[0], y[1]); },
       StepVerdict::over_budget);
+}
+
+// A choice that the oracle did not make in its own run marks the step and what follows it, and
+// excuses the outputs behind it.
+TEST(JudgeSteps, MarksWhatBranches) {
+  const Ran ran = run_on_cpu("bert__dynamo20_dynint8");
+  OraclePass oracle(ran.imported, ran.inputs);
+  Choices choices = oracle.choices();
+  const auto chosen = std::find_if(choices.begin(), choices.end(), [](const auto& choice) {
+    return choice.second.dtype() == DataType::u8 && choice.second.count() > 1;
+  });
+  ASSERT_NE(chosen, choices.end());
+  chosen->second = chosen->second.clone();
+  chosen->second.as_mutable<std::uint8_t>()[0] ^= 1;
+  const std::vector<StepReport> reports = judge_steps(*ran.imported, *ran.optimised, ran.steps,
+                                                      ran.taps, ran.inputs, {false, &choices});
+  const auto first = std::find_if(reports.begin(), reports.end(), [](const StepReport& step) {
+    return step.verdict == StepVerdict::branched;
+  });
+  ASSERT_NE(first, reports.end());
+  EXPECT_EQ(first_fault(reports), nullptr);
+  std::vector<OutputReport> outputs(ran.optimised->outputs.size());
+  outputs[0].verdict = Verdict::diverged;
+  excuse_branches(*ran.optimised, reports, outputs);
+  EXPECT_EQ(outputs[0].verdict, Verdict::branched);
 }
 
 TEST(JudgeSteps, OneUlpOfAnArithmeticStepIsNoFault) {
