@@ -77,10 +77,35 @@ Report full_report() {
   performance.times = {1, 2, 3};
   performance.latency = latency_of(performance.times);
   performance.steps.resize(1);
+  performance.rounds = {1, 2, 3};
+  performance.against_first = judge_ratio({1, 0.9, 1.2, 0.96}, 1.1);
+  performance.transfer_ms = 1;
+  Roofline roofline;
+  roofline.steps.resize(1);
+  roofline.kernels = {{"kernel", 1, 2, 1, 3, 4, Bound::memory}};
+  roofline.ceilings.copies = {{1, 2}};
+  roofline.ceilings.matmuls = {{"float32", 1, {{16, 2, "kernel"}}}};
+  performance.roofline = roofline;
   p.performance = performance;
+  p.steps[0].bound = Bound::memory;
   one.participants.push_back(p);
+  Agreement agreement;
+  agreement.participants = {"cpu", "vulkan"};
+  agreement.classes = {0, 1};
+  agreement.pairs = {{0, 1, false, std::numeric_limits<double>::infinity()}, {0, 1, true, {}}};
+  one.agreement = agreement;
+  Calibration calibration;
+  calibration.spec = "cpu";
+  calibration.twins = Interval{1, 0.9, 1.1, 0.96};
+  calibration.yardstick = {3};
+  one.calibration = calibration;
+  one.measuring_error = "it broke";
   model.cases.push_back(one);
   report.models.push_back(model);
+  BaselineReport baseline;
+  baseline.path = "old.json";
+  baseline.findings.resize(1);
+  report.baseline = baseline;
   return report;
 }
 

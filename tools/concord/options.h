@@ -81,6 +81,16 @@ void about_model(const std::filesystem::path& model, const std::function<void()>
 // One line and a hint on stderr; the exit code.
 int print_error(const Error& error);
 
+// Each spec in each precision; one that names a precision itself stays as it is.
+std::vector<BackendSpec> in_precisions(const std::vector<BackendSpec>& specs,
+                                       const std::vector<std::string>& precisions);
+
+std::string now_text();  // ISO 8601, UTC
+
+// Shows what is going on, on a line of stderr that the next call overwrites, if that is a terminal
+// and --quiet is not given; an empty text wipes it.
+void show_progress(const CommonOptions& common, const std::string& what, double fraction);
+
 // Writes text to a file, or to stdout for "-"; throws Error(failed) if the system refuses.
 void write_report(const std::string& target, const std::string& text);
 
