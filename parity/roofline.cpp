@@ -38,6 +38,39 @@ std::optional<Work> known_work(const graph::Graph* graph, const WorkerStep& step
   return work_of(*graph, graph->node(graph::NodeId{step.node}), bindings);
 }
 
+// What each step has to do. A product that a step before it carried out together with its own (the
+// cpu backend's groups of products of one value) counts there, and reads that value no second time.
+std::vector<Work> works_of(const graph::Graph& optimised, const Bindings& bindings,
+                           const std::vector<WorkerStep>& steps) {
+  std::vector<Work> works;
+  std::map<std::pair<BodyPath, int>, std::size_t> leaders;  // by the value that is multiplied
+  for (const WorkerStep& step : steps) {
+    const graph::Graph* graph = find_body(optimised, step.path);
+    Work work;
+    work.flops = step.flops;
+    work.bytes = step.bytes;
+    if (const auto known = known_work(graph, step, bindings)) {
+      const double flops = known->flops > 0 ? known->flops : step.flops;
+      work = *known;
+      work.flops = flops;
+      const graph::Node& node = graph->node(graph::NodeId{step.node});
+      const std::pair<BodyPath, int> value = {step.path, node.input(0).index};
+      const auto leader = leaders.find(value);
+      if (step.kernel == "with its group" && leader != leaders.end()) {
+        Work& carrier = works[leader->second];
+        carrier.flops += work.flops;
+        carrier.bytes += work.bytes - work.first_bytes;
+        carrier.weight_bytes += work.weight_bytes;
+        work = {};
+      } else if (node.op == graph::OpKind::matmul) {
+        leaders[value] = works.size();
+      }
+    }
+    works.push_back(work);
+  }
+  return works;
+}
+
 Bound heaviest(const double (&ms)[4]) {
   return static_cast<Bound>(std::max_element(ms, ms + 4) - ms);
 }
@@ -71,12 +104,10 @@ Roofline place(const graph::Graph& optimised, const graph::Graph* unfused, const
     double bound_ms[4] = {};
   };
   std::map<std::string, Group> groups;
-  for (const WorkerStep& step : steps) {
-    const graph::Graph* graph = find_body(optimised, step.path);
-    Work work{step.flops, step.bytes, 0};
-    if (const auto known = known_work(graph, step, bindings)) {
-      work = {known->flops > 0 ? known->flops : step.flops, known->bytes, known->weight_bytes};
-    }
+  const std::vector<Work> works = works_of(optimised, bindings, steps);
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    const WorkerStep& step = steps[i];
+    const Work& work = works[i];
     StepBound placed{work.flops, work.bytes, 0, Bound::none};
     if (work.bytes > 0 && step.ms > 0) {
       const double activations = work.bytes - work.weight_bytes;

@@ -27,6 +27,7 @@ class Measure {
       const double bytes = reads_part(i) ? bytes_of(node_.output()) : bytes_of(id);
       work.bytes += bytes;
       if (graph_.value(id).is_constant()) work.weight_bytes += bytes;
+      if (i == 0) work.first_bytes = bytes;
     }
     for (const ValueId id : node_.outputs) {
       if (id.valid()) work.bytes += bytes_of(id);

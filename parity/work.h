@@ -12,6 +12,7 @@ struct Work {
   double flops = 0;         // 2 per multiply-add; 0 for what only moves
   double bytes = 0;         // each operand read once, each result written once; a view moves none
   double weight_bytes = 0;  // of these, constants of the model
+  double first_bytes = 0;   // of these, the first operand
 };
 
 // Nullopt where an extent depends on data. Lookups count the rows that they read, not the table.

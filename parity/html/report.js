@@ -80,7 +80,7 @@
     const placed = participants.filter((p) => p.performance && p.performance.roofline &&
       (p.steps || []).some((s) => s.flops > 0 && s.bytes > 0 && s.ms > 0));
     if (placed.length === 0) return null;
-    const points = (p) => p.steps.filter((s) => s.flops > 0 && s.bytes > 0 && s.ms > 0).map((s) => ({
+    const points = (p) => p.steps.filter((s) => s.flops > 0 && s.bytes > 0 && s.ms > 0 && s.bound !== "none").map((s) => ({
       x: s.flops / s.bytes, y: s.flops / s.ms * 1e3, name: s.op + " " + (s.name || "") + ", " + s.kernel, ms: s.ms }));
     const roof = (p, i) => {
       const c = p.performance.roofline.ceilings;

@@ -125,6 +125,27 @@ TEST(Roofline, PlacesStepsUnderTheHighestCeiling) {
   EXPECT_EQ(r.kernels[0].kernel, "matmul");
 }
 
+TEST(Roofline, AGroupOfProductsCountsWhereItRan) {
+  Model m;
+  const ValueId w = m.graph.add_constant("w2", Tensor::zeros(DataType::f32, {64, 32}));
+  const ValueId y = add(
+      m.graph, OpKind::matmul, {m.graph.inputs[0], w},
+      {{"trans_a", std::int64_t{0}}, {"trans_b", std::int64_t{0}}, {"alpha", 1.0}});
+  m.graph.outputs.push_back(y);
+  std::vector<WorkerStep> steps(2);
+  steps[0].node = m.graph.order()[0].index;
+  steps[0].kernel = "matmul packed";
+  steps[0].ms = 10;
+  steps[1].node = m.graph.order()[2].index;
+  steps[1].kernel = "with its group";
+  steps[1].ms = 1e-5;
+  const Roofline r = place(m.graph, nullptr, {{"seq", 10}}, steps, ceilings(), 12, 0);
+  EXPECT_EQ(r.steps[0].flops, 2.0 * 10 * 64 * (128 + 32));
+  EXPECT_EQ(r.steps[0].bytes, 4.0 * (10 * 64 + 64 * (128 + 32) + 10 * (128 + 32)));
+  EXPECT_EQ(r.steps[1].flops, 0);
+  EXPECT_EQ(r.steps[1].bound, Bound::none);
+}
+
 TEST(Roofline, SmallStepsAreOverhead) {
   const Model m;
   std::vector<WorkerStep> steps(1);
