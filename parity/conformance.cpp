@@ -49,11 +49,12 @@ std::string first_line(const std::string& text) {
   return text.substr(0, text.find('\n'));
 }
 
-// Whether the session kept all nodes that write outputs on its backend.
-bool is_native(const Session& session) {
+// The first node that did not stay on the session's backend and why; empty if all that write
+// outputs did.
+std::string first_fallback(const Session& session) {
   const auto& fallbacks = session.fallbacks();
-  return std::all_of(fallbacks.begin(), fallbacks.end(),
-                     [](const Fallback& f) { return f.by_nature; });
+  const auto first = std::ranges::find_if(fallbacks, [](const Fallback& f) { return !f.by_nature; });
+  return first == fallbacks.end() ? "" : first->op + ": " + first->reason;
 }
 
 }  // namespace
@@ -95,12 +96,25 @@ FolderResult check_folder(const std::filesystem::path& folder, const std::string
     session_options.disabled_passes = options.disabled_passes;
     session_options.log = [](const std::string&) {};
     Session session(model.graph, parse_spec(spec), session_options);
-    result.native = is_native(session);
+    result.fallback = first_fallback(session);
+    result.native = result.fallback.empty();
     const auto sets = importer::data_sets(folder);
     if (sets.empty()) throw Error(ErrorKind::invalid, "no test_data_set_N in the folder");
     for (const std::filesystem::path& set : sets) {
       const importer::DataSet data = importer::read_data_set(set, *model.graph);
-      const std::vector<Tensor> outputs = session.run(data.inputs);
+      std::vector<SessionStep> steps;
+      RunOptions run;
+      run.steps = &steps;
+      const std::vector<Tensor> outputs = session.run(data.inputs, run);
+      // A node that is planned when its operands are there may find only then that it must go
+      // elsewhere.
+      const auto moved = std::ranges::find_if(steps, [&](const SessionStep& step) {
+        return step.backend == "cpu" && parse_spec(spec).backend != "cpu";
+      });
+      if (moved != steps.end() && result.native) {
+        result.native = false;
+        result.fallback = "a step that could not be planned here ran on cpu: " + moved->info.kernel;
+      }
       for (std::size_t i = 0; i < outputs.size(); ++i) {
         const std::string& name = model.graph->value(model.graph->outputs[i]).name;
         const auto expected = data.outputs.find(name);
@@ -164,7 +178,8 @@ FolderResult FolderWorker::check(const std::filesystem::path& folder) {
           j.at("native").get<bool>(),
           j.at("op").get<std::string>(),
           j.at("cause").get<std::string>(),
-          j.at("unsupported").get<bool>()};
+          j.at("unsupported").get<bool>(),
+          j.at("fallback").get<std::string>()};
 }
 
 std::vector<FolderResult> check_folders(const std::vector<std::filesystem::path>& folders,

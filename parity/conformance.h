@@ -21,6 +21,7 @@ struct FolderResult {
   std::string op;            // operator of a one-node model, else the first one at fault
   std::string cause;         // one line; empty if passed
   bool unsupported = false;  // the cause is a missing operator or type
+  std::string fallback;      // the first step that fell back and why; empty if native
 };
 
 // Runs every data set of one folder in this process.

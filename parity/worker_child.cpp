@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
+#include "backends/registry.h"
 #include "backends/session.h"
 #include "graph/error.h"
 #include "importer/importer.h"
@@ -254,14 +255,17 @@ class Child {
     return {{"steps", list}, {"run_ms", median(runs)}, {"transfer_ms", median(transfers)}};
   }
 
-  static json folder(const json& command) {
+  json folder(const json& command) {
     const WorkerJob job = job_from_json(command.at("job"));
+    // Kept open between folders: what the device has compiled serves the next one too.
+    if (!backend_) backend_ = open_backend(parse_spec(job.spec));
     const FolderResult result = check_folder(job.model, job.spec, job);
     return {{"passed", result.passed},
             {"native", result.native},
             {"op", result.op},
             {"cause", result.cause},
-            {"unsupported", result.unsupported}};
+            {"unsupported", result.unsupported},
+            {"fallback", result.fallback}};
   }
 
   static json calibrate(const json& command) {
@@ -297,6 +301,7 @@ class Child {
  private:
   std::filesystem::path spool_;
   std::unique_ptr<Session> session_;
+  std::shared_ptr<Backend> backend_;
   std::vector<Tensor> inputs_;
 };
 

@@ -72,6 +72,7 @@ int conformance(const Options& options, const CommonOptions& common) {
   std::map<std::string, PerOperator> operators;
   std::map<std::string, int> causes;
   nlohmann::json failed = nlohmann::json::array();
+  nlohmann::json fell_back = nlohmann::json::array();
   std::size_t passed = 0;
   std::size_t native = 0;
   int unexpected = 0;
@@ -85,6 +86,10 @@ int conformance(const Options& options, const CommonOptions& common) {
       ++row.passed;
       ++passed;
       native += result.native ? 1 : 0;
+      if (!result.native) {
+        fell_back.push_back(
+            {{"folder", result.folder}, {"operator", result.op}, {"reason", result.fallback}});
+      }
       if (gaps.contains(name)) stale.push_back(name);
       continue;
     }
@@ -114,9 +119,11 @@ int conformance(const Options& options, const CommonOptions& common) {
   if (!options.json.empty()) {
     const nlohmann::json report = {
         {"schema", 1},      {"backend", spec},         {"total", results.size()},
-        {"passed", passed}, {"passed_native", native}, {"failed", failed}};
+        {"passed", passed}, {"passed_native", native}, {"failed", failed},
+        {"fell_back", fell_back}};
     write_report(options.json,
-                 report.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+                 report.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + "
+");
   }
   return unexpected > 0 || !stale.empty() ? exit_code(ErrorKind::diverged) : 0;
 }
