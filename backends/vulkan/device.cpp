@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
+#include <mutex>
 #include <utility>
 #include <vector>
 
@@ -89,8 +91,16 @@ OpenedDevice open_device(const std::string& wanted) {
   const std::shared_ptr<Instance> instance = Instance::get();
   PhysicalDevice physical = select_device(physical_devices(*instance), wanted);
   const auto index = static_cast<int>(physical.index);
-  auto context = std::make_shared<Context>(instance, std::move(physical));
-  return {index, std::make_unique<VulkanDevice>(std::move(context))};
+  static std::mutex mutex;
+  static std::map<int, std::weak_ptr<VulkanDevice>> opened;
+  const std::scoped_lock lock(mutex);
+  std::shared_ptr<VulkanDevice> device = opened[index].lock();
+  if (device == nullptr) {
+    device = std::make_shared<VulkanDevice>(
+        std::make_shared<Context>(instance, std::move(physical)));
+    opened[index] = device;
+  }
+  return {index, std::move(device)};
 }
 
 std::vector<DeviceInfo> device_list() {
