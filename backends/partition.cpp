@@ -254,16 +254,17 @@ Partition partition(const Graph& graph, const Backend& backend,
       }
     } else {
       reason = "its shape depends on data";
+      const bool ranked = std::all_of(node.inputs.begin(), node.inputs.end(), [&](ValueId id) {
+        return !id.valid() || graph.value(id).dtype != DataType::undefined;
+      });
       const bool decided = by_nature || on_cpu;
+      if (!decided && ranked && !backend.why_unsupported(graph, node)) return Runner::single;
       if (!host_reason) {
         if (!decided) {
           result.fallbacks.push_back({NodeId{}, node.name, node.source_op, reason, by_nature});
         }
         return Runner::host;
       }
-      const bool ranked = std::all_of(node.inputs.begin(), node.inputs.end(), [&](ValueId id) {
-        return !id.valid() || graph.value(id).dtype != DataType::undefined;
-      });
       if (ranked) return Runner::single;
       reason += ", and " + *host_reason;
     }
