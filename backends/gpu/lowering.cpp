@@ -4,6 +4,7 @@
 
 #include "backends/gpu/convert.h"
 #include "backends/gpu/fault_words.h"
+#include "backends/gpu/lower/narrow.h"
 #include "graph/error.h"
 
 namespace concord::gpu {
@@ -32,6 +33,12 @@ DataType Query::in(std::size_t i) const {
 DataType Query::out(std::size_t i) const {
   return stored(graph, node.output(i), precision);
 }
+DataType Query::in_dtype(std::size_t i) const {
+  return node.has_input(i) ? graph.value(node.input(i)).dtype : DataType::undefined;
+}
+DataType Query::out_dtype(std::size_t i) const {
+  return node.output(i).valid() ? graph.value(node.output(i)).dtype : DataType::undefined;
+}
 std::string Query::in_suffix(std::size_t i) const {
   return type_suffix(in(i));
 }
@@ -58,7 +65,7 @@ std::optional<std::string> why_unsupported(const Query& query) {
       const DataType storage = stored(query.graph, id, query.precision);
       if (storage != DataType::undefined) {
         if (!value.is_constant()) continue;
-        if (auto reason = why_not_stored(*value.constant, storage)) return reason;
+        if (auto reason = why_not_stored(*value.constant)) return reason;
         continue;
       }
       return "type " + std::string(to_string(value.dtype)) + " is not kept on the device";
@@ -151,8 +158,58 @@ Operand NodeLowering::packed(std::size_t i, const std::string& arrangement, Data
 Operand NodeLowering::out(std::size_t i) {
   const graph::ValueId id = node_.output(i);
   Operand& operand = draft_.values[static_cast<std::size_t>(id.index)];
-  if (!operand.defined()) operand = temporary(type_of(id), shape_of(id));
+  if (!operand.defined()) {
+    operand = temporary(type_of(id), shape_of(id));
+    written_.push_back(i);
+  }
   return operand;
+}
+
+namespace {
+
+// Operators whose results are elements of their operands, or numbers that fit their type anyway.
+bool leaves_numbers_alone(graph::OpKind op) {
+  using graph::OpKind;
+  switch (op) {
+    case OpKind::arg_reduce:
+    case OpKind::broadcast:
+    case OpKind::cast:
+    case OpKind::concat:
+    case OpKind::constant_of:
+    case OpKind::dims:
+    case OpKind::dynamic_quantize:
+    case OpKind::eye_like:
+    case OpKind::gather:
+    case OpKind::gather_elements:
+    case OpKind::gather_nd:
+    case OpKind::one_hot:
+    case OpKind::pad:
+    case OpKind::quantize:
+    case OpKind::reshape:
+    case OpKind::reverse_sequence:
+    case OpKind::select:
+    case OpKind::shape_of:
+    case OpKind::slice:
+    case OpKind::split:
+    case OpKind::tile:
+    case OpKind::top_k:
+    case OpKind::transpose:
+    case OpKind::trilu:
+      return true;
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
+void NodeLowering::finish() {
+  if (leaves_numbers_alone(node_.op)) return;
+  for (const std::size_t i : written_) {
+    if (!lies_wider(out_dtype(i))) continue;
+    const Operand y = out(i);
+    emit_narrow(*this, y, y, out_dtype(i), Overflow::wrap);
+  }
 }
 
 void NodeLowering::alias(std::size_t i, const Operand& operand) {

@@ -9,6 +9,8 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <type_traits>
+#include <vector>
 
 #include "backends/backend.h"
 #include "backends/gpu/device.h"
@@ -28,7 +30,10 @@ struct Query {
   // The stored type of an input or output; undefined for one that is omitted or cannot be stored.
   DataType in(std::size_t i) const;
   DataType out(std::size_t i = 0) const;
-  // "f32", "f16" or "i32".
+  // As the model has it; undefined for one that is omitted.
+  DataType in_dtype(std::size_t i) const;
+  DataType out_dtype(std::size_t i = 0) const;
+  // As kernels are named by it (type_suffix).
   std::string in_suffix(std::size_t i) const;
   std::int64_t in_rank(std::size_t i) const;  // −1 where it is not known
   // A reason if there is no kernel of this name that can run here.
@@ -80,6 +85,9 @@ class NodeLowering {
   Operand out(std::size_t i = 0);
   Shape out_shape(std::size_t i = 0) const { return shape_of(node_.output(i)); }
   DataType out_type(std::size_t i = 0) const { return type_of(node_.output(i)); }
+  // Brings outputs that kernels wrote back to what their types can hold (lower/narrow.h), unless the
+  // operator only moved elements. Called once, when the node is lowered.
+  void finish();
   // The output is `operand` seen under the output's shape: no data moves.
   void alias(std::size_t i, const Operand& operand);
   Operand temporary(DataType dtype, Shape shape);
@@ -95,6 +103,11 @@ class NodeLowering {
   template <class Params>
   void dispatch(const Kernel& kernel, std::array<std::uint32_t, 3> groups, const Params& params) {
     add_dispatch(DispatchCommand{&kernel, groups, param_bytes(kernel, params)});
+  }
+  template <class Params>
+  void dispatch(const TypedKernel<Params>& kernel, std::array<std::uint32_t, 3> groups,
+                const std::type_identity_t<Params>& params) {
+    add_dispatch(DispatchCommand{&kernel.kernel, groups, param_bytes(kernel.kernel, params)});
   }
   void copy(const Operand& from, const Operand& to);  // equal sizes in bytes
   void fill(const Operand& to, std::uint32_t bits);
@@ -112,6 +125,7 @@ class NodeLowering {
   Shape dims(std::string_view attribute) const;
   std::int64_t dim(std::string_view attribute) const { return dims(attribute).at(0); }
   Shape evaluate(std::span<const Dim> shape) const;
+  const Bindings& bindings() const { return bindings_; }
   // Elements of input i, where they're known without running.
   std::optional<std::vector<std::int64_t>> known(std::size_t i) const;
 
@@ -132,6 +146,7 @@ class NodeLowering {
   const graph::Node& node_;
   const Bindings& bindings_;
   Precision precision_;
+  std::vector<std::size_t> written_;  // outputs that have memory of their own
 };
 
 }  // namespace concord::gpu

@@ -42,13 +42,13 @@ StepPrecision precision_of(const graph::Graph& graph, const graph::Node& node,
                            Precision precision) {
   const auto shown = [&](graph::ValueId id) {
     if (!id.valid()) return DataType::undefined;
-    const DataType dtype = graph.value(id).dtype;
-    return is_float(dtype) ? storage_type(dtype, precision).value_or(dtype) : dtype;
+    return shown_type(graph.value(id).dtype, precision);
   };
   StepPrecision result;
   result.store = shown(node.output(0));
   result.operand = node.has_input(0) ? shown(node.input(0)) : result.store;
-  result.accumulate = is_float(result.operand) ? DataType::f32 : result.operand;
+  const bool short_float = is_float(result.operand) && result.operand != DataType::f64;
+  result.accumulate = short_float ? DataType::f32 : result.operand;
   return result;
 }
 
@@ -88,6 +88,7 @@ void GpuPlan::lower(const Bindings& bindings) {
                              precision);
     try {
       lowering(node.op).lower(lowering_of);
+      lowering_of.finish();
     } catch (const Error& error) {
       throw error.with_context(describe(node));
     }

@@ -20,7 +20,7 @@ namespace concord::gpu {
 struct Operand {
   std::int32_t buffer = -1;
   std::int64_t offset = 0;               // bytes
-  DataType dtype = DataType::undefined;  // as stored: f32, f16 or i32
+  DataType dtype = DataType::undefined;  // as stored (convert.h)
   Shape shape;
 
   bool defined() const { return buffer >= 0; }

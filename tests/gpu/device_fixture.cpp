@@ -8,7 +8,7 @@
 namespace concord::gpu {
 
 Device& test_device() {
-  static const std::unique_ptr<Device> device = [] {
+  static const std::shared_ptr<Device> device = [] {
     // Tests run under the validation layers unless told not to.
     setenv("CONCORD_VULKAN_VALIDATION", "1", 0);
     const char* wanted = std::getenv("CONCORD_TEST_DEVICE");

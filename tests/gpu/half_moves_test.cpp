@@ -107,8 +107,9 @@ TEST_F(Moves16, PadsSelectsAndFills) {
   for (int mode = 0; mode < 4; ++mode) {
     compare_widths(y, 400, [&](int bits, const std::string& width) {
       launch<kernels::PadParams>("pad" + width, {1, 1, 1},
-                                 {x.of(bits), y.of(bits), 99, 2, mode, 17u, 1, 1, 1, 9, 11, 1,
-                                  1,          1,          1,  5, 7,    0,   0, 0, 0, 2, 3});
+                                 {x.of(bits), y.of(bits), x.of(bits), 99, 2, mode, 1, 1, 1, 9, 11,
+                                  1,          1,          1,          1,  5, 7,    0, 0, 0, 0, 2,
+                                  3});
     });
   }
   const Widths other = widths(60, 300);
@@ -151,7 +152,7 @@ TEST_F(Moves16, PadsSelectsAndFills) {
   });
   compare_widths(y, 400, [&](int bits, const std::string& width) {
     launch<kernels::FillTriluParams>("fill_trilu" + width, {1, 1, 1},
-                                     {x.of(bits), y.of(bits), 60, 5, 6, 1, 1});
+                                     {x.of(bits), y.of(bits), {}, 60, 5, 6, 1, 1});
   });
   compare_widths(y, 400, [&](int bits, const std::string& width) {
     launch<kernels::FillOneHotParams>("fill_one_hot" + width, {1, 1, 1},

@@ -136,11 +136,12 @@ TEST(Pad, EveryModeOnEveryAxis) {
     const Ints x = counting(count_of(c.x));
     const int n = count_of(d);
     const Buffer in = upload(x);
+    const Buffer filling = upload(Ints{99});
     for (int mode = 0; mode < 4; ++mode) {
       const Buffer out = upload(Ints(n));
       launch<kernels::PadParams>(
           "pad_32", flat_groups(n),
-          {in.ptr,      out.ptr,     n,           rank_of(d),  mode,       99u,
+          {in.ptr,      out.ptr,     filling.ptr, n,           rank_of(d), mode,
            d[1],        d[2],        d[3],        d[4],        d[5],       c.x[0],
            c.x[1],      c.x[2],      c.x[3],      c.x[4],      c.x[5],     c.before[0],
            c.before[1], c.before[2], c.before[3], c.before[4], c.before[5]});
@@ -184,7 +185,7 @@ TEST(Fill, ConstantsRangesTrianglesAndOneHot) {
     for (int diagonal : {-9, -2, 0, 3, 9}) {
       launch<kernels::FillTriluParams>(
           "fill_trilu_32", {1, 1, 1},
-          {in.ptr, out.ptr, 2 * rows * columns, rows, columns, diagonal, upper});
+          {in.ptr, out.ptr, {}, 2 * rows * columns, rows, columns, diagonal, upper});
       const Ints y = download<std::int32_t>(out, x.size());
       for (int i = 0; i < 2 * rows * columns; ++i) {
         const int distance = i % columns - i / columns % rows;

@@ -51,6 +51,7 @@ kernels::WindowParams conv_params(const WindowCase& c, const Buffer& x, const Bu
   params.group_in = c.group_in;
   params.group_out = c.group_out;
   params.groups = c.groups;
+  params.in_d = params.out_d = params.kernel_d = params.stride_d = params.dilation_d = 1;
   params.in_h = c.in_h;
   params.in_w = c.in_w;
   params.out_h = c.out_h;
@@ -191,6 +192,7 @@ void check_pool(const PoolCase& p, const std::string& fn, bool count_pad, bool c
   params.y = out.ptr;
   params.indices = indices.ptr;
   params.n = n;
+  params.in_d = params.out_d = params.kernel_d = params.stride_d = params.dilation_d = 1;
   params.in_h = c.in_h;
   params.in_w = c.in_w;
   params.out_h = c.out_h;

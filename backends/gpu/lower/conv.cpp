@@ -1,5 +1,6 @@
 // Convolution as a matrix product: the input is padded where it must be, its windows are copied out
-// into columns, and the weights multiply them.
+// into columns, and the weights multiply them. Where that is mostly copying (few channels to a group),
+// or takes more axes than kernels walk, each result sums its own window.
 
 #include <string>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "backends/gpu/lower/emit.h"
 #include "backends/gpu/lower/matmul_problem.h"
 #include "backends/gpu/lower/strides.h"
+#include "backends/gpu/lower/window.h"
 #include "graph/functions.h"
 #include "graph/geometry.h"
 
@@ -19,14 +21,14 @@ using graph::ConvGeometry;
 using graph::Window;
 
 std::optional<std::string> why(const Query& query) {
-  if (query.in_rank(0) > 4) return "more than two spatial axes";
+  if (auto reason = why_no_windows(query, "conv_direct_")) return reason;
   const std::string activation = query.node.attrs.text("activation", "");
   if (!fused_activation(activation).has_value()) {
     if (auto reason = why_no_unary(query, *graph::parse_unary(activation), query.in(0))) {
       return reason;
     }
   }
-  if (query.in(0) == DataType::undefined) return std::nullopt;
+  if (query.in(0) == DataType::undefined || query.in(0) == DataType::f64) return std::nullopt;
   if (auto reason = query.need_kernel(std::string("pad_") + move_suffix(query.in(0)))) {
     return reason;
   }
@@ -53,12 +55,8 @@ Operand padded(NodeLowering& node, const Operand& x, const Window& window) {
     y_extents[front + i] = to_i32(shape[i]);
     x_extents[front + i] = to_i32(x.shape[i]);
   }
-  Params params{node.read(x),
-                node.write(y),
-                to_i32(y.count()),
-                static_cast<std::int32_t>(shape.size()),
-                0,
-                0};
+  Params params{node.read(x), node.write(y), {}, to_i32(y.count()),
+                static_cast<std::int32_t>(shape.size())};
   set_ints(params, &Params::d1, std::span(y_extents).subspan(1));
   set_ints(params, &Params::x0, x_extents);
   set_ints(params, &Params::before0, before);
@@ -90,12 +88,45 @@ Operand columns(NodeLowering& node, const Operand& x, const ConvGeometry& geomet
   return y;
 }
 
+// As elementwise functions on y, where no kernel has them in it.
+void emit_activation(NodeLowering& node, const Operand& y) {
+  const std::string activation = node.attrs().text("activation", "");
+  if (activation.empty()) return;
+  emit_unary(node, *graph::parse_unary(activation),
+             static_cast<float>(node.attrs().number("alpha", 0.0)),
+             static_cast<float>(node.attrs().number("beta", 0.0)), y, y);
+}
+
+bool goes_direct(const ConvGeometry& geometry, DataType storage) {
+  constexpr std::int64_t kFewChannels = 4;
+  constexpr std::size_t kColumnAxes = 2;  // spatial axes whose windows can be copied out
+  if (geometry.window.output.size() > kColumnAxes || storage == DataType::f64) return true;
+  return geometry.group > 1 && geometry.in_channels / geometry.group <= kFewChannels;
+}
+
+void lower_direct(NodeLowering& node, const ConvGeometry& geometry) {
+  const Operand y = node.out();
+  kernels::WindowParams params = conv_params(geometry);
+  params.x = node.read(node.in(0));
+  params.w = node.read(node.in(1));
+  if (node.has(2)) params.bias = node.read(node.in(2));
+  params.y = node.write(y);
+  const bool relu = node.attrs().text("activation", "") == "relu";
+  node.dispatch(node.kernel<kernels::WindowParams>(std::string("conv_direct_") +
+                                                   (relu ? "relu_" : "") + type_suffix(y.dtype)),
+                flat_groups(y.count()), params);
+  node.add_flops(2.0 * static_cast<double>(y.count()) * static_cast<double>(params.group_in) *
+                 static_cast<double>(element_count(geometry.window.kernel)));
+  if (!relu) emit_activation(node, y);
+}
+
 void lower(NodeLowering& node) {
   const Operand x = node.in(0);
   const Operand w = node.in(1);  // [M, C/g, kernel…]
   const Operand y = node.out();  // [N, M, output…]
   if (y.count() == 0) return;
   const ConvGeometry geometry = graph::conv_geometry(node.node(), x.shape, w.shape);
+  if (goes_direct(geometry, x.dtype)) return lower_direct(node, geometry);
   const std::int64_t taps = element_count(geometry.window.kernel);
   const std::int64_t places = element_count(geometry.window.output);
   const std::int64_t depth = geometry.in_channels / geometry.group * taps;
@@ -137,11 +168,7 @@ void lower(NodeLowering& node) {
     channels[0] = geometry.out_channels;
     emit_binary(node, graph::BinaryFn::add, y, NodeLowering::view(node.in(2), channels), y);
   }
-  if (!in_kernel && !activation.empty()) {
-    emit_unary(node, *graph::parse_unary(activation),
-               static_cast<float>(node.attrs().number("alpha", 0.0)),
-               static_cast<float>(node.attrs().number("beta", 0.0)), y, y);
-  }
+  if (!in_kernel) emit_activation(node, y);
 }
 
 }  // namespace

@@ -1,6 +1,4 @@
-#include <vector>
-
-#include "backends/gpu/lowering.h"
+#include "backends/gpu/lower/emit.h"
 
 namespace concord::gpu {
 namespace {
@@ -8,17 +6,16 @@ namespace {
 // Numbers that follow from the extents: uploaded with the plan.
 void lower(NodeLowering& node) {
   const Shape values = node.dims("values");
-  Tensor tensor = Tensor::from_ints(values);
-  if (is_float(node.out_dtype())) {
-    const std::vector<float> floats(values.begin(), values.end());
-    tensor = Tensor::of<float>({static_cast<std::int64_t>(floats.size())}, floats);
-  }
-  node.alias(0, node.plan_constant(tensor));
+  const Operand integers = node.plan_constant(Tensor::from_ints(values));
+  node.alias(0, emit_cast(node, integers, node.out_type()));
 }
 
 }  // namespace
 
-const Lowering gpu_dims{[](const Query&) -> std::optional<std::string> { return std::nullopt; },
+const Lowering gpu_dims{[](const Query& query) -> std::optional<std::string> {
+                          if (query.out() == DataType::undefined) return std::nullopt;
+                          return why_no_cast(query, DataType::i32, query.out());
+                        },
                         lower};
 
 }  // namespace concord::gpu

@@ -1,6 +1,7 @@
 #include <vector>
 
 #include "backends/gpu/lower/emit.h"
+#include "backends/gpu/lower/narrow.h"
 #include "graph/elementwise_program.h"
 
 namespace concord::gpu {
@@ -47,6 +48,7 @@ std::optional<std::string> why(const Query& query) {
     if (instr.kind == ElementwiseInstr::Kind::unary) {
       reason = why_no_unary(query, instr.unary, type);
     } else if (instr.kind == ElementwiseInstr::Kind::binary) {
+      if (type != types[static_cast<std::size_t>(instr.b)]) return "operands of two types";
       reason = why_no_binary(query, instr.binary, type);
     } else {
       reason = query.need_kernel(std::string("select_") +
@@ -57,14 +59,26 @@ std::optional<std::string> why(const Query& query) {
   return std::nullopt;
 }
 
+// What an instruction makes of these types, in the model's terms.
+DataType dtype_after(const ElementwiseInstr& instr, const std::vector<DataType>& dtypes) {
+  const auto type_of = [&](int reg) { return dtypes.at(static_cast<std::size_t>(reg)); };
+  if (instr.kind == ElementwiseInstr::Kind::select) return type_of(instr.b);
+  const bool yields_bool = instr.kind == ElementwiseInstr::Kind::unary
+                               ? graph::yields_bool(instr.unary)
+                               : graph::yields_bool(instr.binary);
+  return yields_bool ? DataType::boolean : type_of(instr.a);
+}
+
 // One dispatch per instruction: kernels are compiled when Concord is built, and chains are known
 // only when a model is read.
 void lower(NodeLowering& node) {
   const ElementwiseProgram program = graph::load_elementwise(node.attrs());
   std::vector<Operand> registers;
+  std::vector<DataType> dtypes;  // as the model has them
   for (std::size_t i = 0; i < static_cast<std::size_t>(program.inputs); ++i) {
     const Operand x = node.in(i);
     registers.push_back(emit_cast(node, x, computed_type(x.dtype)));
+    dtypes.push_back(node.in_dtype(i));
   }
   for (std::size_t i = 0; i < program.code.size(); ++i) {
     const ElementwiseInstr& instr = program.code[i];
@@ -91,6 +105,11 @@ void lower(NodeLowering& node) {
     } else {
       emit_unary(node, instr.unary, static_cast<float>(instr.alpha), static_cast<float>(instr.beta),
                  a, y);
+    }
+    dtypes.push_back(dtype_after(instr, dtypes));
+    // Integers overflow at every step; floats round once, at the end.
+    if (!last && is_integer(dtypes.back()) && lies_wider(dtypes.back())) {
+      emit_narrow(node, y, y, dtypes.back(), Overflow::wrap);
     }
     if (last && !whole) emit_broadcast(node, emit_cast(node, y, node.out_type()), node.out());
     registers.push_back(y);

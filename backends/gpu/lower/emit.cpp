@@ -41,7 +41,7 @@ std::string unary_kernel(UnaryFn fn, DataType storage) {
     default:
       break;
   }
-  if (storage == DataType::i32) return {};
+  if (!is_float(storage)) return {};
   return "unary_" + std::string(to_string(fn)) + "_" + type;
 }
 
@@ -54,7 +54,7 @@ struct IntegerForm {
   bool constant_first;
 };
 
-std::vector<IntegerForm> integer_forms(UnaryFn fn) {
+std::vector<IntegerForm> integer_forms(UnaryFn fn, DataType storage) {
   switch (fn) {
     case UnaryFn::neg:
       return {{BinaryFn::sub, 0, true}};
@@ -63,6 +63,7 @@ std::vector<IntegerForm> integer_forms(UnaryFn fn) {
     case UnaryFn::relu:
       return {{BinaryFn::max, 0, false}};
     case UnaryFn::sign:
+      if (storage == DataType::u32) return {{BinaryFn::min, 1, false}};
       return {{BinaryFn::max, -1, false}, {BinaryFn::min, 1, false}};
     default:
       return {};
@@ -71,6 +72,14 @@ std::vector<IntegerForm> integer_forms(UnaryFn fn) {
 
 bool needs_only_itself(UnaryFn fn) {  // on integers: f(x) from x and x
   return fn == UnaryFn::abs || fn == UnaryFn::square;
+}
+
+// Functions that take small 64-bit unsigned integers beyond the 32 bits in which they lie.
+bool leaves_u64(BinaryFn fn) {
+  return fn == BinaryFn::sub || fn == BinaryFn::shift_left || fn == BinaryFn::pow;
+}
+bool leaves_u64(UnaryFn fn) {
+  return fn == UnaryFn::neg || fn == UnaryFn::bit_not;
 }
 
 }  // namespace
@@ -104,14 +113,20 @@ std::string binary_kernel(BinaryFn fn, DataType storage, bool strided) {
 
 std::optional<std::string> why_no_unary(const Query& query, UnaryFn fn, DataType storage) {
   if (fn == UnaryFn::identity) return std::nullopt;
-  if (storage == DataType::i32 && fn != UnaryFn::logical_not) {
-    if (needs_only_itself(fn) || !integer_forms(fn).empty()) return std::nullopt;
+  if (query.in_dtype(0) == DataType::u64 && leaves_u64(fn)) {
+    return std::string(to_string(fn)) + " of uint64, which lies in 32 bits";
+  }
+  if (!is_float(storage) && storage != DataType::undefined && fn != UnaryFn::logical_not) {
+    if (needs_only_itself(fn) || !integer_forms(fn, storage).empty()) return std::nullopt;
     return "there is no " + std::string(to_string(fn)) + " of integers";
   }
   return query.need_kernel(unary_kernel(fn, storage));
 }
 
 std::optional<std::string> why_no_binary(const Query& query, BinaryFn fn, DataType storage) {
+  if (query.in_dtype(0) == DataType::u64 && leaves_u64(fn)) {
+    return std::string(to_string(fn)) + " of uint64, which lies in 32 bits";
+  }
   return query.need_kernel(binary_kernel(fn, storage, false));
 }
 
@@ -124,20 +139,24 @@ DataType result_type(BinaryFn fn, DataType storage) {
 
 namespace {
 
-Operand scalar_i32(NodeLowering& node, std::int32_t value) {
-  return node.plan_constant(Tensor::scalar<std::int32_t>(value));
+// The bits of `value` as an integer of `storage`.
+Operand integer_constant(NodeLowering& node, std::int32_t value, DataType storage) {
+  Operand constant = node.plan_constant(Tensor::scalar<std::int32_t>(value));
+  constant.dtype = storage;
+  return constant;
 }
 
 void emit_integer_unary(NodeLowering& node, UnaryFn fn, const Operand& x, const Operand& y) {
   if (fn == UnaryFn::square) return emit_binary(node, BinaryFn::mul, x, x, y);
+  if (fn == UnaryFn::abs && x.dtype == DataType::u32) return node.copy(x, y);
   if (fn == UnaryFn::abs) {
     const Operand negative = node.temporary(x.dtype, x.shape);
     emit_integer_unary(node, UnaryFn::neg, x, negative);
     return emit_binary(node, BinaryFn::max, x, negative, y);
   }
   Operand from = x;
-  for (const IntegerForm& form : integer_forms(fn)) {
-    const Operand constant = scalar_i32(node, form.constant);
+  for (const IntegerForm& form : integer_forms(fn, x.dtype)) {
+    const Operand constant = integer_constant(node, form.constant, x.dtype);
     emit_binary(node, form.fn, form.constant_first ? constant : from,
                 form.constant_first ? from : constant, y);
     from = y;
@@ -149,7 +168,7 @@ void emit_integer_unary(NodeLowering& node, UnaryFn fn, const Operand& x, const 
 void emit_unary(NodeLowering& node, UnaryFn fn, float alpha, float beta, const Operand& x,
                 const Operand& y) {
   const std::int32_t n = to_i32(y.count());
-  if (x.dtype == DataType::i32 && fn != UnaryFn::logical_not) {
+  if (!is_float(x.dtype) && fn != UnaryFn::logical_not) {
     return emit_integer_unary(node, fn, x, y);
   }
   if (graph::yields_bool(fn) || fn == UnaryFn::logical_not) {

@@ -13,7 +13,7 @@ namespace concord::gpu {
 // The shape of a numpy broadcast.
 Shape broadcast_shape(const Shape& a, const Shape& b);
 
-// "32" or "16": how kernels that only move elements are named.
+// "64", "32" or "16": how kernels that only move elements are named.
 const char* move_suffix(DataType storage);
 
 // The kernel for y = fn(x) on `storage`; empty where there is none by one dispatch.
@@ -37,10 +37,12 @@ void emit_binary(NodeLowering& node, graph::BinaryFn fn, const Operand& a, const
 // y = condition ? a : b, broadcast to y's shape.
 void emit_select(NodeLowering& node, const Operand& condition, const Operand& a, const Operand& b,
                  const Operand& y);
-// y = x converted to y's type: between f32, f16 and i32; `to_bool` makes 0 and 1 of x.
+// y = x converted to y's storage type; `to_bool` makes 0 and 1 of x.
 void emit_cast(NodeLowering& node, const Operand& x, const Operand& y, bool to_bool);
 // x converted, or x itself where it has that type.
-Operand emit_cast(NodeLowering& node, const Operand& x, DataType dtype);
+Operand emit_cast(NodeLowering& node, const Operand& x, DataType storage);
+// Why elements cannot be converted between these storage types.
+std::optional<std::string> why_no_cast(const Query& query, DataType from, DataType to);
 
 // y[c·y_strides] = x[c·x_strides] for all c below `extents`; strides in elements, x and y are moved
 // by the offsets (elements) first. Whole copies become plain ones.
@@ -54,6 +56,8 @@ struct StridedCopy {
 void emit_copy(NodeLowering& node, const Operand& x, const Operand& y, const StridedCopy& how);
 // y = x broadcast to y's shape.
 void emit_broadcast(NodeLowering& node, const Operand& x, const Operand& y);
+// Why elements of input 0, or of a storage type, cannot be copied.
 std::optional<std::string> why_no_move(const Query& query);
+std::optional<std::string> why_no_move(const Query& query, DataType storage);
 
 }  // namespace concord::gpu

@@ -1,7 +1,10 @@
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <span>
+#include <vector>
 
+#include "backends/gpu/convert.h"
 #include "backends/gpu/lower/emit.h"
 #include "backends/gpu/lower/matmul_problem.h"
 #include "backends/gpu/lower/strides.h"
@@ -12,6 +15,14 @@ namespace {
 
 std::optional<std::string> why(const Query& query) {
   const std::string activation = query.node.attrs.text("activation", "");
+  const bool wide_or_integer = query.in(0) != DataType::f32 && query.in(0) != DataType::f16;
+  const double alpha = query.node.attrs.number("alpha", 1.0);
+  const bool exact_alpha = is_float(query.in(0)) ? alpha == static_cast<float>(alpha)
+                                                 : alpha == std::trunc(alpha);
+  if (wide_or_integer && query.in(0) != DataType::undefined && !exact_alpha) {
+    return "a factor that float32 would round";
+  }
+  if (wide_or_integer && !activation.empty()) return "an activation of this type";
   if (!fused_activation(activation).has_value()) {
     const auto fn = graph::parse_unary(activation);
     if (auto reason = why_no_unary(query, *fn, query.in(0))) return reason;
@@ -37,7 +48,13 @@ bool stored_transposed(NodeLowering& node) {
 Operand transposed_constant(NodeLowering& node) {
   const Shape shape = node.in_shape(1);  // [k, n]
   const auto pack = [shape](const Tensor& value, std::span<std::byte> bytes) {
+    std::vector<std::byte> widened;
     const std::byte* from = value.in_place();  // perhaps unaligned
+    if (value.dtype() != DataType::f32) {
+      widened.resize(bytes.size());
+      to_storage(value, DataType::f32, widened);
+      from = widened.data();
+    }
     auto* to = reinterpret_cast<float*>(bytes.data());
     const auto rows = static_cast<std::size_t>(shape[0]);
     const auto columns = static_cast<std::size_t>(shape[1]);

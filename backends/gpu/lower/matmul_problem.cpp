@@ -17,6 +17,11 @@ struct Choice {
   std::int64_t columns = 0;
 };
 
+// Types that have but one kernel, without activations.
+bool simple(DataType storage) {
+  return storage != DataType::f32 && storage != DataType::f16;
+}
+
 bool even(const Shape& strides) {
   return std::ranges::all_of(strides, [](std::int64_t stride) { return stride % 2 == 0; });
 }
@@ -87,8 +92,8 @@ std::optional<std::int32_t> fused_activation(std::string_view function) {
 
 std::optional<std::string> why_no_matmul(const Query& query, DataType storage) {
   if (storage == DataType::undefined) return std::nullopt;
-  if (storage == DataType::i32) return "there is no matrix product of integers";
-  return query.need_kernel(std::string("matmul_direct_") + type_suffix(storage));
+  return query.need_kernel((simple(storage) ? "matmul_simple_" : "matmul_direct_") +
+                           std::string(type_suffix(storage)));
 }
 
 void emit_matmul(NodeLowering& node, const MatmulProblem& p) {
@@ -115,8 +120,9 @@ void emit_matmul(NodeLowering& node, const MatmulProblem& p) {
   params.activation = p.activation;
   params.alpha = p.alpha;
   const DeviceProperties& device = node.properties();
-  const Choice choice =
-      device.is_cpu_driver ? choose_for_cpu(p, device) : choose_for_gpu(p, walk.count);
+  const Choice choice = simple(p.c.dtype)      ? Choice{"matmul_simple_", 4, 16}
+                        : device.is_cpu_driver ? choose_for_cpu(p, device)
+                                               : choose_for_gpu(p, walk.count);
   const auto groups = [](std::int64_t extent, std::int64_t tile) {
     return static_cast<std::uint32_t>((extent + tile - 1) / tile);
   };

@@ -6,14 +6,13 @@ namespace concord::gpu {
 namespace {
 
 std::optional<std::string> why(const Query& query) {
-  if (!query.node.attrs.has("depth")) return "the depth depends on data";
-  if (query.in(0) != DataType::i32) return "indices that are no integers";
-  if (query.out() == DataType::undefined) return std::nullopt;
+  if (query.in(0) == DataType::undefined || query.out() == DataType::undefined) return std::nullopt;
+  if (auto reason = why_no_cast(query, query.in(0), DataType::i32)) return reason;
   return query.need_kernel(std::string("fill_one_hot_") + move_suffix(query.out()));
 }
 
 void lower(NodeLowering& node) {
-  const Operand indices = node.in(0);
+  const Operand indices = emit_cast(node, node.in(0), DataType::i32);
   const Operand values = node.in(2);  // [off, on]
   const Operand y = node.out();
   if (y.count() == 0) return;

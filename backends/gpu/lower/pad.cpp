@@ -1,9 +1,7 @@
 #include "backends/gpu/kernels/pad.h"
 
-#include <cstring>
 #include <map>
 
-#include "backends/gpu/convert.h"
 #include "backends/gpu/lower/emit.h"
 #include "backends/gpu/lower/strides.h"
 #include "graph/error.h"
@@ -12,10 +10,6 @@ namespace concord::gpu {
 namespace {
 
 std::optional<std::string> why(const Query& query) {
-  if (!query.node.attrs.has("pads")) return "the pads depend on data";
-  if (query.node.has_input(2) && !query.graph.value(query.node.input(2)).is_constant()) {
-    return "the value to fill with is computed";
-  }
   if (query.in_rank(0) > static_cast<std::int64_t>(kMaxAxes)) return "more than 6 axes";
   if (query.in(0) == DataType::undefined) return std::nullopt;
   return query.need_kernel(std::string("pad_") + move_suffix(query.in(0)));
@@ -27,12 +21,6 @@ void lower(NodeLowering& node) {
   const Operand x = node.in(0);
   const Operand y = node.out();
   const Shape pads = node.dims("pads");  // begin…, end…
-  std::uint32_t bits = 0;
-  if (node.has(2)) {
-    std::array<std::byte, 4> element{};
-    to_storage(node.constant(2), x.dtype, element);
-    std::memcpy(&bits, element.data(), sizeof bits);
-  }
   const std::size_t rank = x.shape.size();
   const std::size_t front = kMaxAxes - rank;
   Axes y_extents{1, 1, 1, 1, 1, 1};
@@ -46,10 +34,10 @@ void lower(NodeLowering& node) {
   using Params = kernels::PadParams;
   Params params{node.read(x),
                 node.write(y),
+                node.has(2) ? node.read(node.in(2)) : DevicePtr{},
                 to_i32(y.count()),
                 static_cast<std::int32_t>(rank),
-                modes.at(node.attrs().text("mode")),
-                bits};
+                modes.at(node.attrs().text("mode"))};
   set_ints(params, &Params::d1, std::span(y_extents).subspan(1));
   set_ints(params, &Params::x0, x_extents);
   set_ints(params, &Params::before0, before);

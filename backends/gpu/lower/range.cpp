@@ -7,7 +7,6 @@ namespace concord::gpu {
 namespace {
 
 std::optional<std::string> why(const Query& query) {
-  if (!query.node.attrs.has("length")) return "the length depends on data";
   if (query.out() == DataType::undefined) return std::nullopt;
   return query.need_kernel(std::string("fill_range_") + type_suffix(query.out()));
 }

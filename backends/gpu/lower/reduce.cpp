@@ -5,31 +5,20 @@
 
 #include "backends/gpu/convert.h"
 #include "backends/gpu/lower/emit.h"
+#include "backends/gpu/lower/reduce.h"
 #include "backends/gpu/lower/rows.h"
 #include "backends/gpu/lower/strides.h"
 
 namespace concord::gpu {
 namespace {
 
-std::optional<std::string> why(const Query& query) {
-  if (query.in(0) == DataType::undefined) return std::nullopt;
-  return query.need_kernel("reduce_" + query.node.attrs.text("fn") + "_" +
-                           type_suffix(query.in(0)));
-}
-
 bool reduced(const std::vector<std::int64_t>& axes, std::size_t axis) {
   return std::ranges::find(axes, static_cast<std::int64_t>(axis)) != axes.end();
 }
 
-struct Extents {
-  std::int64_t outer = 1;
-  std::int64_t length = 1;
-  std::int64_t inner = 1;
-};
-
 // x seen as [outer, length, inner] with `length` reduced; nullopt where the axes lie apart.
-std::optional<Extents> neighbours(const Shape& shape, const std::vector<std::int64_t>& axes) {
-  Extents extents;
+std::optional<ReduceExtents> neighbours(const Shape& shape, const std::vector<std::int64_t>& axes) {
+  ReduceExtents extents;
   int part = 0;  // outer, length, inner
   for (std::size_t axis = 0; axis < shape.size(); ++axis) {
     if (shape[axis] == 1) continue;
@@ -59,32 +48,48 @@ Operand gathered(NodeLowering& node, const Operand& x, const std::vector<std::in
   return moved;
 }
 
+std::optional<std::string> why(const Query& query) {
+  return why_no_reduce(query, query.node.attrs.text("fn"), query.in(0));
+}
+
 void lower(NodeLowering& node) {
   Operand x = node.in(0);
   const Operand y = node.out();
   if (y.count() == 0) return;
   const std::vector<std::int64_t>& axes = node.attrs().integers("axes");
-  std::optional<Extents> extents = neighbours(x.shape, axes);
+  std::optional<ReduceExtents> extents = neighbours(x.shape, axes);
   if (!extents.has_value()) {
     x = gathered(node, x, axes);
-    extents = Extents{y.count(), x.count() / y.count(), 1};
+    extents = ReduceExtents{y.count(), x.count() / y.count(), 1};
   }
-  const std::int64_t n = extents->outer * extents->inner;
+  emit_reduce(node, node.attrs().text("fn"), x, *extents, y);
+}
+
+}  // namespace
+
+std::optional<std::string> why_no_reduce(const Query& query, const std::string& fn,
+                                         DataType storage) {
+  if (storage == DataType::undefined) return std::nullopt;
+  return query.need_kernel("reduce_" + fn + "_" + type_suffix(storage));
+}
+
+void emit_reduce(NodeLowering& node, const std::string& fn, const Operand& x,
+                 const ReduceExtents& extents, const Operand& y) {
+  const std::int64_t n = extents.outer * extents.inner;
+  if (n == 0) return;
   // One invocation per result reads side by side where `inner` is wide; else several share a row.
   const std::int64_t wide = node.properties().is_cpu_driver ? 8 : 32;
-  const bool alone = x.dtype == DataType::i32 || extents->inner >= wide || extents->length <= 4;
-  const std::string stem = "reduce_" + node.attrs().text("fn") + "_";
-  const std::string name = stem +
-                           (alone ? "" : row_width(node.properties(), extents->length) + "_") +
+  const bool has_shared = x.dtype == DataType::f32 || x.dtype == DataType::f16;
+  const bool alone = !has_shared || extents.inner >= wide || extents.length <= 4;
+  const std::string name = "reduce_" + fn + "_" +
+                           (alone ? "" : row_width(node.properties(), extents.length) + "_") +
                            type_suffix(x.dtype);
   node.dispatch(node.kernel<kernels::ReduceParams>(name),
                 alone ? flat_groups(n, 64) : row_groups(n),
                 kernels::ReduceParams{node.read(x), node.write(y), to_i32(n),
-                                      to_i32(extents->length), to_i32(extents->inner)});
-  node.add_flops(static_cast<double>(x.count()));
+                                      to_i32(extents.length), to_i32(extents.inner)});
+  node.add_flops(static_cast<double>(n * extents.length));
 }
-
-}  // namespace
 
 const Lowering gpu_reduce{why, lower};
 

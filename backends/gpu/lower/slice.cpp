@@ -8,7 +8,6 @@ namespace concord::gpu {
 namespace {
 
 std::optional<std::string> why(const Query& query) {
-  if (!query.node.attrs.has("starts")) return "where the slice starts depends on data";
   return why_no_move(query);
 }
 

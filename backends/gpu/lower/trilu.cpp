@@ -8,9 +8,6 @@ namespace concord::gpu {
 namespace {
 
 std::optional<std::string> why(const Query& query) {
-  if (query.node.has_input(1) && !query.graph.value(query.node.input(1)).is_constant()) {
-    return "the diagonal depends on data";
-  }
   if (query.in(0) == DataType::undefined) return std::nullopt;
   return query.need_kernel(std::string("fill_trilu_") + move_suffix(query.in(0)));
 }
@@ -18,8 +15,8 @@ std::optional<std::string> why(const Query& query) {
 void lower(NodeLowering& node) {
   const Operand x = node.in(0);
   const Operand y = node.out();
-  std::int64_t diagonal = node.attrs().integer("k", 0);
-  if (node.has(1)) diagonal = node.constant(1).at_int(0);
+  const std::int64_t diagonal = node.attrs().integer("k", 0);
+  const DevicePtr from_data = node.has(1) ? node.read(node.in(1)) : DevicePtr{};
   const std::int32_t n = to_i32(y.count());
   const std::int32_t rows = to_i32(y.shape[y.shape.size() - 2]);
   const std::int32_t columns = to_i32(y.shape.back());
@@ -27,7 +24,7 @@ void lower(NodeLowering& node) {
   node.dispatch(
       node.kernel<kernels::FillTriluParams>(std::string("fill_trilu_") + move_suffix(x.dtype)),
       flat_groups(n),
-      kernels::FillTriluParams{node.read(x), node.write(y), n, rows, columns,
+      kernels::FillTriluParams{node.read(x), node.write(y), from_data, n, rows, columns,
                                static_cast<std::int32_t>(bounded),
                                static_cast<std::int32_t>(node.attrs().integer("upper"))});
 }
