@@ -137,7 +137,8 @@ void from_i32(std::span<const std::int32_t> from, Tensor& tensor) {
 
 void from_f32(std::span<const float> from, Tensor& tensor) {
   std::byte* to = tensor.mutable_data();
-  const auto bits_of = [&](float value) { return float_to_bits(tensor.dtype(), value); };
+  // What lies there is a number of the type already, infinity included.
+  const auto bits_of = [&](float value) { return float_to_bits(tensor.dtype(), value, false); };
   switch (bits(tensor.dtype())) {
     case 16:
       std::ranges::transform(from, reinterpret_cast<std::uint16_t*>(to),

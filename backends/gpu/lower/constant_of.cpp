@@ -15,7 +15,7 @@ void lower(NodeLowering& node) {
   const Operand y = node.out();
   const Tensor& value = node.attrs().tensor("value");
   if (y.dtype == DataType::f64) {  // fills repeat 32 bits
-    return emit_broadcast(node, node.plan_constant(value), y);
+    return emit_broadcast(node, NodeLowering::view(node.plan_constant(value), {}), y);
   }
   std::uint32_t bits = 0;
   std::array<std::byte, 4> element{};

@@ -19,6 +19,7 @@ void set_common(Params& params, const Recurrence& cell) {
 
 // linear_before_reset: the reset gate scales the state's product, bias included.
 void lower_reset_after(NodeLowering& node, Recurrence& cell, const Operand& h, const Operand& y) {
+  if (cell.batch == 0) return;
   const Operand products = cell.input_products(false);
   const std::int64_t rows = 3 * cell.hidden;
   // Rows as far apart as those of `products`: the kernel has one pitch for both.

@@ -17,11 +17,8 @@ std::optional<std::string> why(const Query& query) {
   const std::string activation = query.node.attrs.text("activation", "");
   const bool wide_or_integer = query.in(0) != DataType::f32 && query.in(0) != DataType::f16;
   const double alpha = query.node.attrs.number("alpha", 1.0);
-  const bool exact_alpha = is_float(query.in(0)) ? alpha == static_cast<float>(alpha)
-                                                 : alpha == std::trunc(alpha);
-  if (wide_or_integer && query.in(0) != DataType::undefined && !exact_alpha) {
-    return "a factor that float32 would round";
-  }
+  const bool integers = query.in(0) != DataType::undefined && !is_float(query.in(0));
+  if (integers && alpha != std::trunc(alpha)) return "integers times a fraction";
   if (wide_or_integer && !activation.empty()) return "an activation of this type";
   if (!fused_activation(activation).has_value()) {
     const auto fn = graph::parse_unary(activation);
@@ -95,7 +92,6 @@ MatmulProblem make_problem(NodeLowering& node, const Operand& a, const Operand& 
   p.a_batch = batch_strides(a.shape, p.batch);
   p.b_batch = batch_strides(b.shape, p.batch);
   p.c_batch = batch_strides(c.shape, p.batch);
-  p.alpha = static_cast<float>(node.attrs().number("alpha", 1.0));
   // One matrix for all of a's: its rows are then rows of one tall matrix.
   const bool one_b = b.count() == p.k * p.n;
   if (one_b && !trans_a && a.count() == p.m * p.k * element_count(p.batch)) {
@@ -131,7 +127,17 @@ void lower(NodeLowering& node) {
   const Operand y = node.out();
   if (y.count() == 0) return;
   const Operand b = stored_transposed(node) ? transposed_constant(node) : node.in(1);
-  MatmulProblem p = make_problem(node, node.in(0), b, y);
+  Operand a = node.in(0);
+  double alpha = node.attrs().number("alpha", 1.0);
+  if (a.dtype == DataType::f64 && alpha != static_cast<float>(alpha)) {
+    // Kernels take the factor as f32, which would round it.
+    const Operand scaled = node.temporary(a.dtype, a.shape);
+    emit_binary(node, graph::BinaryFn::mul, a, node.plan_constant(Tensor::scalar(alpha)), scaled);
+    a = scaled;
+    alpha = 1;
+  }
+  MatmulProblem p = make_problem(node, a, b, y);
+  p.alpha = static_cast<float>(alpha);
   const std::string activation = node.attrs().text("activation", "");
   const auto fused = fused_activation(activation);
   bool biased = !node.has(2) || take_bias(node, p, node.in(2));

@@ -1,6 +1,6 @@
 // Weights of 2, 4 or 8 bits are expanded to the operand's type when they are packed.
 
-#include <cstring>
+#include <algorithm>
 #include <vector>
 
 #include "backends/gpu/convert.h"
@@ -17,6 +17,8 @@ std::optional<std::string> why(const Query& query) {
     }
   }
   if (query.in(0) != DataType::f32 && query.in(0) != DataType::f16) return "another type";
+  const std::int64_t width = query.node.attrs.integer("bits");
+  if (width != 2 && width != 4 && width != 8) return "weights of other than 2, 4 or 8 bits";
   if (query.node.attrs.integer("block_size") <= 0) return "blocks of no elements";
   return why_no_matmul(query, query.in(0));
 }
@@ -48,12 +50,17 @@ class NarrowWeights {
     }
   }
 
-  float at(std::int64_t row, std::int64_t column) const {
-    const std::int64_t block = column / block_;
-    const std::int64_t i = column % block_;
-    const std::int64_t start = (row * blocks_ + block) * block_bytes_;
-    const auto scale = static_cast<float>(scales_.at_double(row * blocks_ + block));
-    return (field(packed_ + start, i) - zero(row, block)) * scale;
+  void expand(std::int64_t row, std::span<float> to) const {
+    for (std::int64_t block = 0; block < blocks_; ++block) {
+      const std::int64_t at = row * blocks_ + block;
+      const std::uint8_t* bytes = packed_ + at * block_bytes_;
+      const auto scale = static_cast<float>(scales_.at_double(at));
+      const float zero_point = zero(row, block);
+      const std::int64_t first = block * block_;
+      for (std::int64_t i = 0; i < std::min(block_, k - first); ++i) {
+        to[static_cast<std::size_t>(first + i)] = (field(bytes, i) - zero_point) * scale;
+      }
+    }
   }
 
   std::int64_t n, k;
@@ -94,7 +101,7 @@ void lower(NodeLowering& node) {
         std::vector<float> row(static_cast<std::size_t>(k));
         const auto row_bytes = static_cast<std::size_t>(storage_bytes(x.dtype, k));
         for (std::int64_t i = 0; i < n; ++i) {
-          for (std::int64_t j = 0; j < k; ++j) row[static_cast<std::size_t>(j)] = weights.at(i, j);
+          weights.expand(i, row);
           to_storage(Tensor::of<float>({k}, row), x.dtype,
                      target.subspan(static_cast<std::size_t>(i) * row_bytes, row_bytes));
         }

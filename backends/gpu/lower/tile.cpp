@@ -7,21 +7,27 @@ std::optional<std::string> why(const Query& query) {
   return why_no_move(query);
 }
 
-// Each axis becomes two: repeats, along which x stands still, and x's own.
+// One pass per repeated axis: what lies from there on is written several times.
 void lower(NodeLowering& node) {
-  const Operand x = node.in(0);
+  Operand x = node.in(0);
   const Shape repeats = node.dims("repeats");
   if (x.count() == element_count(node.out_shape())) return node.alias(0, x);
   const Operand y = node.out();
-  const Shape x_own = contiguous_strides(x.shape);
-  const Shape y_own = contiguous_strides(y.shape);
-  StridedCopy how;
-  for (std::size_t axis = 0; axis < x.shape.size(); ++axis) {
-    how.extents.insert(how.extents.end(), {repeats[axis], x.shape[axis]});
-    how.x_strides.insert(how.x_strides.end(), {0, x_own[axis]});
-    how.y_strides.insert(how.y_strides.end(), {x.shape[axis] * y_own[axis], y_own[axis]});
+  for (std::size_t axis = 0; axis < repeats.size(); ++axis) {
+    if (repeats[axis] == 1) continue;
+    Shape shape = x.shape;
+    shape[axis] *= repeats[axis];
+    const Operand to = shape == y.shape ? y : node.temporary(x.dtype, shape);
+    const std::int64_t outer = element_count(std::span(x.shape).first(axis));
+    const std::int64_t block = element_count(std::span(x.shape).subspan(axis));
+    emit_copy(node, x, to,
+              {{outer, repeats[axis], block},
+               {block, 0, 1},
+               {block * repeats[axis], block, 1},
+               0,
+               0});
+    x = to;
   }
-  emit_copy(node, x, y, how);
 }
 
 }  // namespace

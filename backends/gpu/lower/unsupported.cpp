@@ -18,7 +18,6 @@ void refuse(NodeLowering& node) {
   const Lowering gpu_##op{[](const Query&) -> std::optional<std::string> { return reason; }, \
                           refuse};
 
-CONCORD_GPU_UNSUPPORTED(bit_cast, "no GPU kernel for bit_cast yet")
 CONCORD_GPU_UNSUPPORTED(cum_prod, "no GPU kernel for cum_prod yet")
 CONCORD_GPU_UNSUPPORTED(det, "no GPU kernel for det yet")
 CONCORD_GPU_UNSUPPORTED(dft, "no GPU kernel for dft yet")
