@@ -117,7 +117,7 @@ if(NOT CONCORD_CUDA STREQUAL "OFF")
   mark_as_advanced(CONCORD_NVRTC)
   set(missing "")
   foreach(pair IN ITEMS "CUDAToolkit_FOUND|the CUDA toolkit" "CONCORD_PTXAS|ptxas"
-                        "CONCORD_NVRTC|libnvrtc" "CONCORD_SLANGC|slangc")
+                        "CONCORD_NVRTC|libnvrtc" "CONCORD_SLANGC|slangc" "CONCORD_SPIRV_VAL|spirv-val")
     string(REPLACE "|" ";" pair "${pair}")
     list(GET pair 0 variable)
     list(GET pair 1 what)

@@ -19,10 +19,18 @@ std::string missing_for(const Kernel& kernel, const DeviceProperties& properties
       {needs.int8_dot && !has.int8_dot, "8-bit dot products"},
       {needs.cooperative_matrix && !has.cooperative_matrix, "cooperative matrices"},
   };
+  if (properties.runs_ptx && !kernel.module->has_ptx) return "it is not compiled for CUDA";
   for (const auto& [missing, what] : checks) {
     if (missing) return std::string("the device has no ") + what;
   }
   return {};
+}
+
+std::unique_ptr<CommandList> Device::record_again(std::unique_ptr<CommandList> old,
+                                                  std::span<const Command> commands,
+                                                  bool timestamps) {
+  old.reset();
+  return record(commands, timestamps);
 }
 
 }  // namespace concord::gpu

@@ -34,6 +34,7 @@ struct DeviceProperties {
   KernelNeeds abilities;  // what kernels may need here
   bool unified = false;   // the host sees device memory (MemoryKind::kDevice)
   bool timestamps = false;
+  bool runs_ptx = false;  // kernels' PTX rather than their SPIR-V
   bool library_matmul = false;
 };
 
@@ -78,14 +79,24 @@ struct FillCommand {
   std::uint32_t value = 0;  // repeated
 };
 
-// y = alpha · a b (+ bias), row-major, by the vendor's library where properties().library_matmul.
+enum class Epilogue : std::uint8_t { kNone, kRelu, kGeluTanh };
+
+// y = act(alpha · a b + bias + residual), row-major, by the vendor's library where
+// properties().library_matmul. Strides in elements.
 struct LibraryMatmulCommand {
-  DevicePtr a, b, y, bias;  // [batch, m, k], [batch, k, n], [batch, m, n], [n] or none
+  DevicePtr a, b, y;  // [batch, m, k], [batch, k, n], [batch, m, n]
+  DevicePtr bias;     // [n], or none
+  DevicePtr residual;  // lies as y does, or none
   std::int64_t batch = 1, m = 0, n = 0, k = 0;
-  std::int64_t a_batch_stride = 0, b_batch_stride = 0, y_batch_stride = 0;  // elements
-  bool transpose_b = false;                                                 // b is [batch, n, k]
+  std::int64_t a_batch_stride = 0, b_batch_stride = 0, y_batch_stride = 0;
+  std::int64_t a_row = 0, b_row = 0, y_row = 0;  // between rows as they are stored
+  bool transpose_a = false;                      // a is stored [batch, k, m]
+  bool transpose_b = false;                      // b is stored [batch, n, k]
   float alpha = 1.0F;
+  Epilogue epilogue = Epilogue::kNone;
   std::uint32_t element_bytes = 4;  // 4: f32; 2: f16, accumulated in f32
+  bool tf32 = false;
+  friend bool operator==(const LibraryMatmulCommand&, const LibraryMatmulCommand&) = default;
 };
 
 // All writes before it are visible to everything after it, and all reads before it are done.
@@ -119,6 +130,13 @@ class Device {
   virtual void prepare(const Kernel& kernel) = 0;
   virtual std::unique_ptr<CommandList> record(std::span<const Command> commands,
                                               bool timestamps) = 0;
+  // Likewise, for commands that may differ from those of `old` in parameters only: where a driver
+  // can, it updates `old`, which no run uses, rather than recording anew.
+  virtual std::unique_ptr<CommandList> record_again(std::unique_ptr<CommandList> old,
+                                                    std::span<const Command> commands,
+                                                    bool timestamps);
+  // Calls of the driver that the calling thread has made; 0 where they aren't counted.
+  virtual std::uint64_t driver_calls() const { return 0; }
 };
 
 // The parameter block of a typed kernel as bytes.

@@ -46,7 +46,7 @@ struct KernelNeeds {
 struct KernelModule {
   std::string_view name;
   std::span<const std::uint32_t> spirv;
-  std::string_view ptx;  // empty when built without CUDA
+  bool has_ptx = false;  // for ptx_of()
   KernelNeeds needs;
 };
 
@@ -65,6 +65,14 @@ struct TypedKernel {
   Kernel kernel;
   operator const Kernel&() const { return kernel; }  // NOLINT(google-explicit-constructor)
 };
+
+struct KernelText {
+  std::string_view module;
+  std::string_view text;
+};
+
+// The module's PTX; empty where it has none. Only in builds with CUDA, in a library of its own.
+std::string_view ptx_of(const KernelModule& module);
 
 // All kernels of this build, family by family, and sorted by name.
 std::vector<std::span<const Kernel* const>> kernel_families();

@@ -256,6 +256,15 @@ void NodeLowering::copy(const Operand& from, const Operand& to) {
       {from.buffer, from.offset, false, true}, {to.buffer, to.offset, true, false}, from.bytes()});
 }
 
+void NodeLowering::library_matmul(const LibraryMatmulCommand& command) {
+  std::string& kernel = draft_.steps.back().kernel;
+  if (kernel.find("cublaslt") == std::string::npos) {
+    kernel += std::string(kernel.empty() ? "" : " + ") + "cublaslt";
+  }
+  if (command.tf32) draft_.steps.back().precision.tf32 = true;
+  draft_.add(command);
+}
+
 void NodeLowering::fill(const Operand& to, std::uint32_t bits) {
   if (to.bytes() == 0) return;
   if (draft_.steps.back().kernel.empty()) draft_.steps.back().kernel = "fill";

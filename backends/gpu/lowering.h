@@ -110,6 +110,8 @@ class NodeLowering {
     add_dispatch(DispatchCommand{&kernel.kernel, groups, param_bytes(kernel.kernel, params)});
   }
   void copy(const Operand& from, const Operand& to);  // equal sizes in bytes
+  // Only where properties().library_matmul. Pointers are read() and write() of operands.
+  void library_matmul(const LibraryMatmulCommand& command);
   void fill(const Operand& to, std::uint32_t bits);
   // Where a kernel says that an index was out of range: the run then fails and names the node.
   DevicePtr fault();

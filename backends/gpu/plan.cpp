@@ -251,6 +251,7 @@ void GpuPlan::check_faults(const Arena& arena, bool apart) const {
 void GpuPlan::run(const RunArgs& args) const {
   const bool timed = args.step_ms != nullptr && state_->device->properties().timestamps;
   const bool apart = args.taps != nullptr;
+  const std::uint64_t calls_before = state_->device->driver_calls();
   const ArenaPool::Lease arena = state_->arenas.acquire(needs(apart));
   const Recording recording{arena->id, timed, apart};
   const std::shared_ptr<const Recorded> recorded = list(recording, *arena);
@@ -259,6 +260,7 @@ void GpuPlan::run(const RunArgs& args) const {
   double transfer_ms = milliseconds_since(begin);
   recorded->list->submit();
   recorded->list->wait();
+  state_->last_run_calls = state_->device->driver_calls() - calls_before;
   check_faults(*arena, apart);
   const auto ready = Clock::now();
   if (args.outputs != nullptr) *args.outputs = read_outputs(*arena, apart);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -17,6 +18,18 @@
 
 namespace concord::gpu {
 
+// Recordings that plans have no use for any more: the next plan may be able to update one.
+class SpareLists {
+ public:
+  std::unique_ptr<CommandList> take();  // the one put last; null when there is none
+  void put(std::unique_ptr<CommandList> list);
+
+ private:
+  static constexpr std::size_t kMost = 4;
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<CommandList>> lists_;
+};
+
 // What a program's plans share; plans keep it alive.
 struct ProgramState {
   ProgramState(std::shared_ptr<Device> on_device, std::shared_ptr<const graph::Graph> of_graph,
@@ -32,6 +45,8 @@ struct ProgramState {
   CompileOptions options;
   Weights weights;
   ArenaPool arenas;
+  SpareLists spares;
+  std::atomic<std::uint64_t> last_run_calls = 0;  // of the driver; 0: not counted
 };
 
 // Commands for one set of extents. The commands are recorded at the first run in an arena and
@@ -53,6 +68,9 @@ class GpuPlan : public Plan {
     friend auto operator<=>(const Recording&, const Recording&) = default;
   };
   struct Recorded {
+    ~Recorded();
+    std::shared_ptr<ProgramState> state;  // takes the list back
+    bool timed = false;
     std::unique_ptr<CommandList> list;
     std::vector<std::int32_t> steps;  // of each command, −1 for none
   };

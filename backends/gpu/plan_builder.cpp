@@ -23,7 +23,7 @@ void PlanDraft::touch(std::int32_t buffer, std::int32_t at) {
   info.last = std::max(info.last, at);
 }
 
-void PlanDraft::add(std::variant<DispatchCommand, PlannedCopy, PlannedFill> command) {
+void PlanDraft::add(Planned command) {
   const auto at = static_cast<std::int32_t>(commands.size());
   if (const auto* dispatch = std::get_if<DispatchCommand>(&command)) {
     for (const KernelParam& param : dispatch->kernel->params) {
@@ -35,6 +35,11 @@ void PlanDraft::add(std::variant<DispatchCommand, PlannedCopy, PlannedFill> comm
   } else if (const auto* copy = std::get_if<PlannedCopy>(&command)) {
     touch(copy->from.buffer, at);
     touch(copy->to.buffer, at);
+  } else if (const auto* matmul = std::get_if<LibraryMatmulCommand>(&command)) {
+    for (const DevicePtr pointer :
+         {matmul->a, matmul->b, matmul->y, matmul->bias, matmul->residual}) {
+      touch(decode(pointer).buffer, at);
+    }
   } else {
     touch(std::get<PlannedFill>(command).to.buffer, at);
   }

@@ -48,8 +48,11 @@ struct PlannedFill {
   std::uint32_t value = 0;
 };
 
+// Pointers encode places.
+using Planned = std::variant<DispatchCommand, PlannedCopy, PlannedFill, LibraryMatmulCommand>;
+
 struct PlannedCommand {
-  std::variant<DispatchCommand, PlannedCopy, PlannedFill> command;  // pointers encode places
+  Planned command;
   std::int32_t step = 0;
 };
 
@@ -65,7 +68,7 @@ struct PlanDraft {
 
   std::int32_t add_buffer(std::int64_t bytes);
   std::int32_t add_fixed(const Memory& memory);
-  void add(std::variant<DispatchCommand, PlannedCopy, PlannedFill> command);
+  void add(Planned command);
   // Marks the buffer as in use at command `at`; −1 is before the first.
   void touch(std::int32_t buffer, std::int32_t at);
 };

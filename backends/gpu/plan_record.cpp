@@ -21,13 +21,16 @@ class Resolver {
       if (param.type != ParamType::kPointer) continue;
       DevicePtr pointer;
       std::memcpy(&pointer, command.params.data() + param.offset, sizeof pointer);
-      const Place place = decode(pointer);
-      if (place.buffer < 0) continue;
-      const PlanBuffer& buffer = draft_.buffers[static_cast<std::size_t>(place.buffer)];
-      const MemoryRange where = range(place, buffer.bytes - place.offset);
-      note({place.buffer, 0, place.written, place.read}, buffer.bytes);
-      pointer.address = where.memory->address().address + where.offset;
+      resolve(pointer);
       std::memcpy(command.params.data() + param.offset, &pointer, sizeof pointer);
+    }
+    return command;
+  }
+  Command operator()(const LibraryMatmulCommand& planned) {
+    LibraryMatmulCommand command = planned;
+    for (DevicePtr* pointer :
+         {&command.a, &command.b, &command.y, &command.bias, &command.residual}) {
+      resolve(*pointer);
     }
     return command;
   }
@@ -44,6 +47,16 @@ class Resolver {
   std::vector<Access> accesses;
 
  private:
+  // A place becomes an address; what it leads to is accessed wholly.
+  void resolve(DevicePtr& pointer) {
+    const Place place = decode(pointer);
+    if (place.buffer < 0) return;
+    const PlanBuffer& buffer = draft_.buffers[static_cast<std::size_t>(place.buffer)];
+    const MemoryRange where = range(place, buffer.bytes - place.offset);
+    note({place.buffer, 0, place.written, place.read}, buffer.bytes);
+    pointer.address = where.memory->address().address + where.offset;
+  }
+
   MemoryRange range(const Place& place, std::int64_t bytes) const {
     const PlanBuffer& buffer = draft_.buffers[static_cast<std::size_t>(place.buffer)];
     const auto size = static_cast<std::size_t>(bytes);
@@ -112,6 +125,23 @@ std::vector<Command> GpuPlan::resolve(const Arena& arena, bool apart,
   return commands;
 }
 
+std::unique_ptr<CommandList> SpareLists::take() {
+  const std::scoped_lock lock(mutex_);
+  if (lists_.empty()) return nullptr;
+  std::unique_ptr<CommandList> list = std::move(lists_.back());
+  lists_.pop_back();
+  return list;
+}
+
+void SpareLists::put(std::unique_ptr<CommandList> list) {
+  const std::scoped_lock lock(mutex_);
+  if (lists_.size() < kMost) lists_.push_back(std::move(list));
+}
+
+GpuPlan::Recorded::~Recorded() {
+  if (list != nullptr && !timed && state != nullptr) state->spares.put(std::move(list));
+}
+
 std::shared_ptr<const GpuPlan::Recorded> GpuPlan::list(const Recording& recording,
                                                        const Arena& arena) const {
   const std::scoped_lock lock(mutex_);
@@ -121,8 +151,13 @@ std::shared_ptr<const GpuPlan::Recorded> GpuPlan::list(const Recording& recordin
   constexpr std::size_t kMaxRecordings = 8;
   if (recorded_.size() >= kMaxRecordings) recorded_.clear();
   auto made = std::make_shared<Recorded>();
+  made->timed = recording.timed;
   const std::vector<Command> commands = resolve(arena, recording.apart, made->steps);
-  made->list = state_->device->record(commands, recording.timed);
+  std::unique_ptr<CommandList> spare = recording.timed ? nullptr : state_->spares.take();
+  made->list = spare == nullptr
+                   ? state_->device->record(commands, recording.timed)
+                   : state_->device->record_again(std::move(spare), commands, recording.timed);
+  made->state = state_;
   recorded_[recording] = made;
   return made;
 }

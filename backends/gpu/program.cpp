@@ -28,6 +28,9 @@ std::string GpuProgram::describe() const {
   std::string text =
       state_->device->properties().name + ": " + std::to_string(graph.order().size()) + " nodes";
   for (const auto& [op, count] : counts) text += "\n  " + op + " " + std::to_string(count);
+  if (const std::uint64_t calls = state_->last_run_calls) {
+    text += "\n  " + std::to_string(calls) + " calls of the driver in the last run";
+  }
   return text + "\n";
 }
 

@@ -2,50 +2,91 @@
 #
 # concord_add_kernels(TARGET) adds a static library. Files whose names differ only in a trailing
 # data type or capability (softmax.slang, softmax_f16.slang) form a family and share the generated
-# header "backends/gpu/kernels/<family>.h".
+# header "backends/gpu/kernels/<family>.h". With CUDA, TARGET_ptx holds the kernels' PTX, and every
+# PTX file is assembled once; kernels_sm_75.tsv in the build folder is what ptxas says of them.
 
-option(CONCORD_KERNELS_PTX "Compile the kernels for CUDA too" OFF)
+set(concord_slang_flags -warnings-disable 41012 -O0 -fp-mode precise)
+# The floor of the CUDA backend; drivers compile it for what they find.
+set(concord_ptx_arch 75)
+# Kernels for CPU drivers; NVRTC needs half a minute for each file.
+set(concord_spirv_only "^matmul_wave")
 
-set(concord_slang_flags -warnings-disable 41012 -O0 -fvk-use-entrypoint-name -fp-mode precise)
+# Adds the compilation of one .slang file to SPIR-V.
+function(concord_compile_spirv source)
+  get_filename_component(module ${source} NAME_WE)
+  set(out ${work_dir}/${module})
+  add_custom_command(
+    OUTPUT ${out}.spv ${out}.json ${out}.stripped.spv
+    COMMAND ${CONCORD_SLANGC} ${source} -target spirv -profile spirv_1_5
+            -fvk-use-entrypoint-name ${concord_slang_flags}
+            -I ${source_dir}/lib -o ${out}.spv -reflection-json ${out}.json -depfile ${out}.d
+    COMMAND kernel_embed strip ${out}.spv ${out}.stripped.spv
+    COMMAND ${CONCORD_SPIRV_VAL} --target-env vulkan1.2 ${out}.stripped.spv
+    DEPENDS ${source} kernel_embed
+    DEPFILE ${out}.d
+    COMMENT "Compiling kernels ${module}.slang"
+    VERBATIM)
+endfunction()
+
+# To PTX, which is assembled to see that it can be, and what it takes.
+function(concord_compile_ptx source)
+  get_filename_component(module ${source} NAME_WE)
+  set(out ${ptx_dir}/${module})
+  set(assemble ${CMAKE_CURRENT_SOURCE_DIR}/embed/assemble.sh)
+  add_custom_command(
+    OUTPUT ${out}.ptx ${out}.log
+    COMMAND ${CMAKE_COMMAND} -E env "LD_LIBRARY_PATH=${CONCORD_NVRTC_DIR}"
+            ${CONCORD_SLANGC} ${source} -target ptx ${concord_slang_flags}
+            -Xnvrtc -arch=compute_${concord_ptx_arch} -Xnvrtc --fmad=false
+            -I ${source_dir}/lib -o ${out}.raw.ptx -depfile ${out}.d
+    COMMAND kernel_embed ptx ${out}.raw.ptx ${out}.ptx
+    COMMAND sh ${assemble} ${CONCORD_PTXAS} ${concord_ptx_arch} ${out}.ptx ${out}.log
+    DEPENDS ${source} kernel_embed ${assemble}
+    DEPFILE ${out}.d
+    COMMENT "Compiling kernels ${module}.slang for CUDA"
+    VERBATIM)
+endfunction()
 
 function(concord_add_kernels target)
-  if(CONCORD_KERNELS_PTX)
-    message(FATAL_ERROR "CONCORD_KERNELS_PTX: the kernels are compiled to SPIR-V only so far")
-  endif()
   set(source_dir ${CMAKE_CURRENT_SOURCE_DIR}/kernels)
   set(work_dir ${CMAKE_CURRENT_BINARY_DIR}/spirv)
+  set(ptx_dir ${CMAKE_CURRENT_BINARY_DIR}/ptx)
   set(out_dir ${CMAKE_CURRENT_BINARY_DIR}/generated/backends/gpu/kernels)
-  file(MAKE_DIRECTORY ${work_dir} ${out_dir})
+  file(MAKE_DIRECTORY ${work_dir} ${ptx_dir} ${out_dir})
   file(GLOB sources CONFIGURE_DEPENDS ${source_dir}/*.slang)
 
   set(families "")
+  set(ptx_families "")
+  set(ptx_logs "")
   foreach(source IN LISTS sources)
     get_filename_component(module ${source} NAME_WE)
-    set(spirv ${work_dir}/${module}.spv)
-    set(reflection ${work_dir}/${module}.json)
-    set(stripped ${work_dir}/${module}.stripped.spv)
-      add_custom_command(
-      OUTPUT ${spirv} ${reflection} ${stripped}
-      COMMAND ${CONCORD_SLANGC} ${source} -target spirv -profile spirv_1_5 ${concord_slang_flags}
-              -I ${source_dir}/lib -o ${spirv} -reflection-json ${reflection}
-              -depfile ${work_dir}/${module}.d
-      COMMAND kernel_embed strip ${spirv} ${stripped}
-      COMMAND ${CONCORD_SPIRV_VAL} --target-env vulkan1.2 ${stripped}
-      DEPENDS ${source} kernel_embed
-      DEPFILE ${work_dir}/${module}.d
-      COMMENT "Compiling kernels ${module}.slang"
-      VERBATIM)
     string(REGEX REPLACE "(_(f16|bf16|f64|i8|i64|dot8|coop|wave))+$" "" family ${module})
     list(APPEND families ${family})
-    list(APPEND ${family}_modules "${module}=${spirv},${reflection}")
-    list(APPEND ${family}_files ${spirv} ${reflection})
+    concord_compile_spirv(${source})
+    set(files ${work_dir}/${module}.spv ${work_dir}/${module}.json)
+    if(CONCORD_HAVE_CUDA AND NOT module MATCHES "${concord_spirv_only}")
+      concord_compile_ptx(${source})
+      list(APPEND files ${ptx_dir}/${module}.ptx)
+      list(APPEND ptx_logs ${ptx_dir}/${module}.log)
+      list(APPEND ptx_families ${family})
+    endif()
+    list(APPEND ${family}_files ${files})
+    list(JOIN files "," files)
+    list(APPEND ${family}_modules "${module}=${files}")
   endforeach()
   list(REMOVE_DUPLICATES families)
+  list(REMOVE_DUPLICATES ptx_families)
 
   set(generated "")
+  set(generated_ptx "")
   foreach(family IN LISTS families)
+    set(outputs ${out_dir}/${family}.h ${out_dir}/${family}.cpp)
+    if(family IN_LIST ptx_families)
+      list(APPEND outputs ${out_dir}/${family}.ptx.cpp)
+      list(APPEND generated_ptx ${out_dir}/${family}.ptx.cpp)
+    endif()
     add_custom_command(
-      OUTPUT ${out_dir}/${family}.h ${out_dir}/${family}.cpp
+      OUTPUT ${outputs}
       COMMAND kernel_embed family ${family} ${out_dir} ${${family}_modules}
       DEPENDS ${${family}_files} kernel_embed
       COMMENT "Embedding kernels ${family}"
@@ -62,4 +103,18 @@ function(concord_add_kernels target)
   add_library(${target} STATIC kernel.cpp ${generated} ${headers} ${out_dir}/kernel_table.cpp)
   target_include_directories(${target} PUBLIC ${CMAKE_CURRENT_BINARY_DIR}/generated)
   concord_compile_options(${target})
+  if(NOT CONCORD_HAVE_CUDA)
+    return()
+  endif()
+
+  set(uses ${PROJECT_BINARY_DIR}/kernels_sm_${concord_ptx_arch}.tsv)
+  add_custom_command(
+    OUTPUT ${out_dir}/ptx_table.cpp ${uses}
+    COMMAND kernel_embed uses ${uses} ${source_dir}/spills.txt ${ptx_logs}
+    COMMAND kernel_embed ptx-table ${out_dir}/ptx_table.cpp ${ptx_families}
+    DEPENDS kernel_embed ${ptx_logs} ${source_dir}/spills.txt
+    VERBATIM)
+  add_library(${target}_ptx STATIC ${generated_ptx} ${out_dir}/ptx_table.cpp)
+  target_link_libraries(${target}_ptx PUBLIC ${target})
+  concord_compile_options(${target}_ptx)
 endfunction()

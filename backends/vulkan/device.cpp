@@ -105,20 +105,13 @@ OpenedDevice open_device(const std::string& wanted) {
 
 std::vector<DeviceInfo> device_list() {
   const std::shared_ptr<Instance> instance = Instance::get();
+  const std::vector<PhysicalDevice> devices = physical_devices(*instance);
   std::vector<DeviceInfo> infos;
-  std::string unfit;
-  for (const PhysicalDevice& device : physical_devices(*instance)) {
-    if (device.unfit.empty()) {
-      infos.push_back(gpu::device_info(static_cast<int>(device.index), device.properties));
-    } else {
-      unfit += (unfit.empty() ? "" : "; ") + device.properties.name + ": " + device.unfit;
-    }
-  }
-  if (infos.empty()) {
-    gpu::fail_device(
-        unfit.empty() ? "no Vulkan driver was found" : "no Vulkan device is fit (" + unfit + ")",
-        "install a driver (Debian: mesa-vulkan-drivers holds one that runs on the "
-        "CPU), or name its manifest in VK_ICD_FILENAMES");
+  for (const gpu::Candidate* device : gpu::fit_candidates(
+           gpu::candidates_of(devices), "Vulkan",
+           "install a driver (Debian: mesa-vulkan-drivers holds one that runs on the CPU), or name "
+           "its manifest in VK_ICD_FILENAMES")) {
+    infos.push_back(gpu::device_info(static_cast<int>(device->index), device->properties));
   }
   return infos;
 }

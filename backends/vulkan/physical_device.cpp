@@ -1,7 +1,6 @@
 #include "backends/vulkan/physical_device.h"
 
 #include <algorithm>
-#include <cctype>
 #include <optional>
 
 #include "backends/gpu/device_error.h"
@@ -176,23 +175,6 @@ void read_features(PhysicalDevice& device, std::uint32_t api_version) {
   }
 }
 
-std::string lower(std::string text) {
-  std::ranges::transform(text, text.begin(),
-                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return text;
-}
-
-std::string list_of(const std::vector<PhysicalDevice>& devices) {
-  std::string text;
-  for (const PhysicalDevice& device : devices) {
-    text += (text.empty() ? "" : "; ") + std::to_string(device.index) + ": " +
-            device.properties.name + ", " + device.properties.driver + " " +
-            device.properties.driver_info;
-    if (!device.unfit.empty()) text += " (unfit: " + device.unfit + ")";
-  }
-  return text;
-}
-
 }  // namespace
 
 std::vector<PhysicalDevice> physical_devices(const Instance& instance) {
@@ -232,33 +214,7 @@ PhysicalDevice select_device(const std::vector<PhysicalDevice>& devices,
                      "install one (Debian: mesa-vulkan-drivers holds one that runs on the CPU), or "
                      "name its manifest in VK_ICD_FILENAMES");
   }
-  std::vector<PhysicalDevice> fits;
-  const bool by_index = std::ranges::any_of(devices, [&](const PhysicalDevice& device) {
-    return std::to_string(device.index) == wanted;
-  });
-  for (const PhysicalDevice& device : devices) {
-    const gpu::DeviceProperties& p = device.properties;
-    if (wanted.empty() ? device.unfit.empty()
-        : by_index     ? std::to_string(device.index) == wanted
-                   : lower(p.name + "\n" + p.driver + "\n" + p.driver_info).find(lower(wanted)) !=
-                         std::string::npos) {
-      fits.push_back(device);
-    }
-  }
-  if (wanted.empty() && !fits.empty()) {
-    const auto gpu = std::ranges::find_if(
-        fits, [](const PhysicalDevice& device) { return !device.properties.is_cpu_driver; });
-    return gpu != fits.end() ? *gpu : fits.front();
-  }
-  if (fits.size() == 1 && fits.front().unfit.empty()) return fits.front();
-  if (fits.size() == 1) {
-    gpu::fail_device(
-        "Vulkan device " + fits.front().properties.name + " cannot be used: " + fits.front().unfit,
-        "devices here: " + list_of(devices));
-  }
-  gpu::fail_device((fits.empty() ? "no Vulkan device fits" : "several Vulkan devices fit") +
-                       (wanted.empty() ? std::string() : " device=" + wanted),
-                   "devices here: " + list_of(devices));
+  return devices[gpu::select_candidate(gpu::candidates_of(devices), wanted, "Vulkan")];
 }
 
 }  // namespace concord::vulkan

@@ -29,9 +29,14 @@ const std::vector<Gap>& gaps() {
   return list;
 }
 
+// CUDA takes its lowerings and types from where Vulkan does.
+std::string lowerings_of(const std::string& backend) {
+  return backend == "cuda" ? "vulkan" : backend;
+}
+
 const Gap* find_gap(const std::string& backend, std::string_view op, const std::string& name) {
   for (const Gap& gap : gaps()) {
-    if (backend != gap.backend || op != gap.op) continue;
+    if (lowerings_of(backend) != gap.backend || op != gap.op) continue;
     if (gap.pattern.ends_with('*') ? name.starts_with(gap.pattern.substr(0, gap.pattern.size() - 1))
                                    : name == gap.pattern) {
       return &gap;
@@ -48,7 +53,7 @@ bool is_refused_type(const std::string& backend, const std::string& reason) {
 #undef UNKEPT_TYPE
   };
   return std::any_of(list.begin(), list.end(), [&](const auto& entry) {
-    return entry.first == backend &&
+    return entry.first == lowerings_of(backend) &&
            reason == "type " + entry.second + " is not kept on the device";
   });
 }

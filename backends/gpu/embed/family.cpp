@@ -110,6 +110,15 @@ void check_offsets(const ModuleInfo& module) {
       throw std::runtime_error("kernel " + kernel.name +
                                ": SPIR-V and reflection place the parameters differently");
     }
+    if (module.ptx.text.empty()) continue;
+    const auto ptx = module.ptx.param_offsets.find(kernel.name);
+    if (ptx == module.ptx.param_offsets.end()) {
+      throw std::runtime_error("kernel " + kernel.name + " isn't in the PTX module");
+    }
+    if (ptx->second != expected) {
+      throw std::runtime_error("kernel " + kernel.name +
+                               ": PTX and SPIR-V place the parameters differently");
+    }
   }
 }
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "backends/gpu/embed/ptx_module.h"
 #include "backends/gpu/embed/spirv_module.h"
 
 namespace concord::embed {
@@ -31,7 +32,7 @@ struct KernelInfo {
 struct ModuleInfo {
   std::string name;
   SpirvModule spirv;
-  std::string ptx;
+  PtxModule ptx;  // empty text: none
   std::vector<KernelInfo> kernels;
 };
 
@@ -54,6 +55,8 @@ void name_structs(Family& family);
 
 std::string header_text(const Family& family);
 std::string source_text(const Family& family);
+// The family's PTX as a source of its own, which only the CUDA backend links.
+std::string ptx_source_text(const Family& family);
 
 // "softmax_f16" → "Softmax" with `drop_types`, else "SoftmaxF16".
 std::string camel_case(const std::string& name, bool drop_types);

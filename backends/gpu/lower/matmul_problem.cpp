@@ -80,14 +80,19 @@ Choice choose_for_gpu(const MatmulProblem& p, std::int64_t batches) {
   return {"matmul_tile32_", 32, 32};
 }
 
+constexpr std::string_view kFunctions[] = {"",     "relu", "gelu_erf", "gelu_tanh",
+                                           "silu", "tanh", "sigmoid"};
+
 }  // namespace
 
 std::optional<std::int32_t> fused_activation(std::string_view function) {
-  constexpr std::string_view kFunctions[] = {"",     "relu", "gelu_erf", "gelu_tanh",
-                                             "silu", "tanh", "sigmoid"};
   const auto* const at = std::ranges::find(kFunctions, function);
   if (at == std::end(kFunctions)) return std::nullopt;
   return static_cast<std::int32_t>(at - std::begin(kFunctions));
+}
+
+std::string_view activation_name(std::int32_t number) {
+  return kFunctions[number];
 }
 
 std::optional<std::string> why_no_matmul(const Query& query, DataType storage) {
@@ -100,6 +105,7 @@ void emit_matmul(NodeLowering& node, const MatmulProblem& p) {
   const Shape strides[] = {p.a_batch, p.b_batch, p.c_batch};
   const Walk walk = make_walk(p.batch, strides, 3);
   if (walk.count == 0 || p.m == 0 || p.n == 0) return;
+  if (emit_library_matmul(node, p)) return;
   using Params = kernels::MatmulParams;
   Params params{node.read(p.a), node.read(p.b), node.write(p.c), node.read(p.bias),
                 node.read(p.residual)};

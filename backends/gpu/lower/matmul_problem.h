@@ -28,7 +28,12 @@ struct MatmulProblem {
 // The number that kernels know a function by; nullopt if matmul kernels cannot apply it.
 std::optional<std::int32_t> fused_activation(std::string_view function);
 
+std::string_view activation_name(std::int32_t number);
+
 std::optional<std::string> why_no_matmul(const Query& query, DataType storage);
+
+// By the vendor's library; false where there is none, or none that takes the problem.
+bool emit_library_matmul(NodeLowering& node, const MatmulProblem& problem);
 
 // Dispatches the kernel that fits the device and the problem.
 void emit_matmul(NodeLowering& node, const MatmulProblem& problem);

@@ -1,0 +1,147 @@
+#include "backends/cuda/device.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "backends/cuda/blas.h"
+#include "backends/cuda/command_list.h"
+#include "backends/cuda/context.h"
+#include "backends/cuda/kernels.h"
+#include "backends/cuda/launcher.h"
+#include "backends/cuda/memory.h"
+#include "backends/cuda/physical_device.h"
+#include "backends/gpu/gpu_backend.h"
+
+namespace concord::cuda {
+namespace {
+
+constexpr std::size_t kStagingBytes = std::size_t{16} << 20;
+
+class CudaDevice : public gpu::Device {
+ public:
+  CudaDevice(std::shared_ptr<Context> context, std::shared_ptr<Blas> blas, bool replay)
+      : context_(std::move(context)),
+        launcher_(std::make_shared<Launcher>(context_, std::make_shared<Kernels>(context_),
+                                             std::move(blas))),
+        replay_(replay) {}
+
+  const gpu::DeviceProperties& properties() const override {
+    return context_->physical().properties;
+  }
+
+  std::unique_ptr<gpu::Memory> allocate(std::size_t bytes, gpu::MemoryKind kind) override {
+    return std::make_unique<CudaMemory>(context_, bytes, kind);
+  }
+
+  void upload(const gpu::MemoryRange& range, std::span<const std::byte> bytes) override {
+    if (bytes.empty()) return;
+    if (std::byte* host = range.memory->host()) {
+      std::memcpy(host + range.offset, bytes.data(), bytes.size());
+      return;
+    }
+    const auto staging = allocate(std::min(bytes.size(), kStagingBytes), gpu::MemoryKind::kUpload);
+    for (std::size_t done = 0; done < bytes.size();) {
+      const std::size_t part = std::min(bytes.size() - done, staging->size());
+      std::memcpy(staging->host(), bytes.data() + done, part);
+      copy({staging.get(), 0, part}, {range.memory, range.offset + done, part});
+      done += part;
+    }
+  }
+
+  void download(const gpu::MemoryRange& range, std::span<std::byte> bytes) override {
+    if (bytes.empty()) return;
+    if (const std::byte* host = range.memory->host()) {
+      std::memcpy(bytes.data(), host + range.offset, bytes.size());
+      return;
+    }
+    const auto staging =
+        allocate(std::min(bytes.size(), kStagingBytes), gpu::MemoryKind::kDownload);
+    for (std::size_t done = 0; done < bytes.size();) {
+      const std::size_t part = std::min(bytes.size() - done, staging->size());
+      copy({range.memory, range.offset + done, part}, {staging.get(), 0, part});
+      std::memcpy(bytes.data() + done, staging->host(), part);
+      done += part;
+    }
+  }
+
+  void prepare(const gpu::Kernel& kernel) override { launcher_->prepare(kernel); }
+
+  std::unique_ptr<gpu::CommandList> record(std::span<const gpu::Command> commands,
+                                           bool timestamps) override {
+    const Replay replay = timestamps ? Replay::kTimed : replay_ ? Replay::kGraph : Replay::kDirect;
+    return std::make_unique<CudaCommandList>(launcher_, commands, replay);
+  }
+
+  std::unique_ptr<gpu::CommandList> record_again(std::unique_ptr<gpu::CommandList> old,
+                                                 std::span<const gpu::Command> commands,
+                                                 bool timestamps) override {
+    auto* list = dynamic_cast<CudaCommandList*>(old.get());
+    if (list != nullptr && !timestamps && list->update(commands)) return old;
+    old.reset();
+    return record(commands, timestamps);
+  }
+
+  std::uint64_t driver_calls() const override { return Driver::calls(); }
+
+ private:
+  // Waits for the stream; both ranges may be used by earlier work.
+  void copy(const gpu::MemoryRange& from, const gpu::MemoryRange& to) {
+    context_->enter();
+    launcher_->enqueue(gpu::CopyCommand{from, to}, context_->stream());
+    context_->synchronise();
+  }
+
+  std::shared_ptr<Context> context_;
+  std::shared_ptr<Launcher> launcher_;
+  bool replay_;
+};
+
+}  // namespace
+
+namespace {
+
+// cuBLASLt, if it is wanted and there is one; the device then says who makes matrix products.
+std::shared_ptr<const BlasLibrary> find_blas(gpu::DeviceProperties& properties, bool wanted) {
+  std::string& info = properties.driver_info;
+  if (!wanted) {
+    info += ", portable matrix products";
+    return nullptr;
+  }
+  const BlasLibrary::Opened& opened = BlasLibrary::get();
+  if (opened.library == nullptr) {
+    info += ", portable matrix products for want of cuBLASLt (" + opened.reason + ")";
+    return nullptr;
+  }
+  info += ", " + opened.library->version_text();
+  properties.library_matmul = true;
+  return opened.library;
+}
+
+}  // namespace
+
+OpenedDevice open_device(const std::string& wanted, const CompileOptions& options) {
+  const std::shared_ptr<const Driver> driver = Driver::get();
+  const std::vector<PhysicalDevice> devices = physical_devices(*driver);
+  const std::size_t chosen = gpu::select_candidate(gpu::candidates_of(devices), wanted, "CUDA");
+  const auto index = static_cast<int>(devices[chosen].index);
+  const auto library = find_blas(devices[chosen].properties, options.matmul_library);
+  auto context = std::make_shared<Context>(driver, devices[chosen]);
+  auto blas = library == nullptr ? nullptr : std::make_shared<Blas>(context, library);
+  return {index,
+          std::make_unique<CudaDevice>(std::move(context), std::move(blas), options.replay)};
+}
+
+std::vector<DeviceInfo> device_list() {
+  const std::vector<PhysicalDevice> devices = physical_devices(*Driver::get());
+  std::vector<DeviceInfo> infos;
+  for (const gpu::Candidate* device :
+       gpu::fit_candidates(gpu::candidates_of(devices), "CUDA",
+                           "use another backend; Concord's kernels need a device of compute "
+                           "capability 7.5 (Turing) or newer")) {
+    infos.push_back(gpu::device_info(static_cast<int>(device->index), device->properties));
+  }
+  return infos;
+}
+
+}  // namespace concord::cuda
