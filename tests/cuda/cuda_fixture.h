@@ -12,10 +12,12 @@
 
 namespace concord::cuda {
 
-inline std::unique_ptr<gpu::Device> open_fake(bool replay = true) {
+inline std::unique_ptr<gpu::Device> open_fake(bool replay = true, bool library = false) {
   setenv("CONCORD_CUDA_DRIVER", FAKE_CUDA_LIBRARY, 1);
+  setenv("CONCORD_CUBLASLT", FAKE_CUBLASLT_LIBRARY, 1);
   CompileOptions options;
   options.replay = replay;
+  options.matmul_library = library;
   return open_device({}, options).device;
 }
 
