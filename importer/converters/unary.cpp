@@ -2,6 +2,7 @@
 #include <array>
 
 #include "importer/converter_table.h"
+#include "importer/converters/common.h"
 
 namespace concord::importer {
 namespace {
@@ -137,16 +138,28 @@ void clip(Conversion& c) {
   c.output(0, x);
 }
 
-// Running a model is not training it: the input passes through, and the mask is all ones.
+// Elements are kept with probability 1 − ratio, and scaled so that their mean stays what it was.
+void training_dropout(Conversion& c, ValueId x) {
+  const DataType type = c.dtype(x);
+  const ValueId ratio =
+      c.has_input(1) ? c.cast(c.input(1), DataType::f32) : c.make_scalar(0.5, DataType::f32);
+  const ValueId mask =
+      c.binary(BinaryFn::greater_equal, draw_like(c, "uniform", 0, 1, DataType::f32, x), ratio);
+  const ValueId kept = c.binary(BinaryFn::sub, c.make_scalar(1, DataType::f32), ratio);
+  const ValueId scaled = c.binary(BinaryFn::div, x, c.cast(kept, type));
+  c.output(0, c.select(mask, scaled, c.make_scalar(0, type)));
+  c.output(1, mask);
+}
+
+// Outside of training the input passes through, and the mask is all ones.
 void dropout(Conversion& c) {
   c.ignore({"ratio", "seed", "is_test", "consumed_inputs"});
+  const ValueId x = c.input(0);
   if (c.has_input(2)) {
     const auto training = c.known_integers(c.input(2));
     if (!training || training->size() != 1) c.unsupported("training_mode is not known");
-    const auto ratio = c.has_input(1) ? c.known_number(c.input(1)) : 0.5;
-    if (training->front() != 0 && ratio != 0.0) c.unsupported("training_mode");
+    if (training->front() != 0) return training_dropout(c, x);
   }
-  const ValueId x = c.input(0);
   c.output(0, x);
   if (!c.wants_output(1)) return;
   const ValueId shape =

@@ -15,6 +15,7 @@ void add_run(CLI::App& app, CommonOptions& common, int& exit);
 void add_parity(CLI::App& app, CommonOptions& common, int& exit);
 void add_bench(CLI::App& app, CommonOptions& common, int& exit);
 void add_conformance(CLI::App& app, CommonOptions& common, int& exit);
+void add_operators(CLI::App& app, CommonOptions& common, int& exit);
 
 // The options that a subcommand's INPUTS stand for, and those that stand everywhere.
 void add_input_options(CLI::App& command, InputOptions& inputs);

@@ -65,6 +65,7 @@ int run(int argc, char** argv) {
   add_parity(app, common, exit);
   add_bench(app, common, exit);
   add_conformance(app, common, exit);
+  add_operators(app, common, exit);
   for (CLI::App* command : app.get_subcommands({})) refuse_empty_values(*command);
   try {
     app.parse(argc, argv);
