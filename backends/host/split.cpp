@@ -6,10 +6,20 @@
 namespace concord::host {
 namespace {
 
+// As given, or equal ones, the last smaller if they do not come out even.
+std::vector<std::int64_t> part_sizes(const Call& call, std::int64_t extent) {
+  if (auto given = call.find_list("sizes", 1)) return *std::move(given);
+  const auto parts = static_cast<std::int64_t>(call.node.outputs.size());
+  const std::int64_t part = (extent + parts - 1) / parts;
+  std::vector<std::int64_t> sizes(call.node.outputs.size(), part);
+  sizes.back() = extent - part * (parts - 1);
+  return sizes;
+}
+
 std::vector<Tensor> run(const Call& call) {
   const Tensor& x = call.input(0);
   const std::size_t axis = call.axis(x.rank());
-  const std::vector<std::int64_t> sizes = call.list("sizes", 1);
+  const std::vector<std::int64_t> sizes = part_sizes(call, x.shape()[axis]);
   std::int64_t total = 0;
   for (const std::int64_t size : sizes) {
     if (size < 0) fail("a part of a split has " + std::to_string(size) + " elements");

@@ -99,9 +99,16 @@ void squeeze(Conversion& c) {
       gone[at] = true;
     }
   } else {
+    if (std::any_of(shape.begin(), shape.end(), [](const Dim& d) { return d.has_dynamic(); })) {
+      const ValueId extents = shape_tensor(c, x);
+      const ValueId is_one = c.binary(BinaryFn::equal, extents, 1.0);
+      const ValueId kept =
+          c.emit(OpKind::nonzero, {c.unary(UnaryFn::logical_not, is_one)});  // [1, ?]
+      const ValueId axes = c.reshape(kept, {c.known_shape(kept).back()});
+      return c.output(0, reshape_to(c, x, c.gather(extents, axes, 0)));
+    }
     for (std::size_t i = 0; i < shape.size(); ++i) {
       gone[i] = shape[i].is_constant(1);
-      if (shape[i].has_dynamic()) c.unsupported("axes that depend on extents only a run can tell");
       if (!shape[i].is_constant()) {
         c.oddity(
             "Squeeze without axes on a symbolic shape: only axes that are always 1 are removed");
@@ -115,11 +122,39 @@ void squeeze(Conversion& c) {
   c.output(0, c.reshape(x, std::move(result)));
 }
 
+// Of a tensor whose rank only a run can tell: ones are put into its extents, first axis first.
+ValueId unsqueeze_any_rank(Conversion& c, ValueId x, std::vector<std::int64_t> axes) {
+  std::sort(axes.begin(), axes.end());
+  const bool from_end = !axes.empty() && axes.front() < 0;
+  if (from_end && axes.back() >= 0) {
+    c.unsupported("axes from both ends of a rank that is known only when running");
+  }
+  ValueId extents = shape_tensor(c, x);
+  const auto part = [&](std::int64_t begin, std::int64_t end) {
+    const std::int64_t from[] = {begin};
+    const std::int64_t to[] = {end};
+    return c.emit(OpKind::slice, {extents, c.make_integers(from), c.make_integers(to)});
+  };
+  const std::int64_t one[] = {1};
+  // The outermost first: those behind it are in place.
+  if (from_end) std::reverse(axes.begin(), axes.end());
+  for (const std::int64_t axis : axes) {
+    const std::int64_t at = from_end ? axis + 1 : axis;
+    if (from_end && at == 0) {
+      extents = c.concat({extents, c.make_integers(one)}, 0);
+    } else {
+      extents = c.concat({part(0, at), c.make_integers(one), part(at, INT64_MAX)}, 0);
+    }
+  }
+  return reshape_to(c, x, extents);
+}
+
 void unsqueeze(Conversion& c) {
   const ValueId x = c.input(0);
   const bool is_given = c.has_input(1) || c.has_attribute("axes");
   if (!is_given) c.invalid("it has no axes");
   const auto axes = c.integers_of(1, "axes");
+  if (axes && !c.shape(x)) return c.output(0, unsqueeze_any_rank(c, x, *axes));
   if (axes) {
     const std::int64_t rank = c.known_rank(x) + static_cast<std::int64_t>(axes->size());
     return c.output(0, c.unsqueeze(x, c.axes(*axes, rank)));
