@@ -61,6 +61,23 @@ OpCases cases_attention() {
   list.push_back(qkv(plain("f16"), f16, {1, 2, 9, 32}, {1, 2, 9, 32}, {1, 2, 9, 32}));
   list.push_back(qkv(plain("bf16"), bf16, {1, 2, 9, 32}, {1, 2, 9, 32}, {1, 2, 9, 32}));
   list.push_back(qkv(plain("empty batch"), f32, {0, 2, 9, 32}, {0, 2, 9, 32}, {0, 2, 9, 32}));
+  list.push_back(qkv(plain("f64"), f64, {2, 4, 5, 8}, {2, 2, 6, 8}, {2, 2, 6, 3}));
+  list.push_back(
+      qkv(plain("f64, causal, masked, capped"), f64, {1, 2, 5, 8}, {1, 2, 9, 8}, {1, 2, 9, 8})
+          .in(f64, {5, 9})
+          .set("causal", "bottom_right")
+          .set("window", 3)
+          .set("softcap", 2.0));
+  list.push_back(
+      qkv(plain("f64, bool mask and lengths"), f64, {2, 2, 3, 8}, {2, 2, 4, 8}, {2, 2, 4, 8})
+          .in(boolean, {3, 4}, values({0, 0, 0, 0, 1, 1, 0, 0, 1, 1, 1, 1}))
+          .in(i64, {2}, values({4, 1}))
+          .set("nan_to_zero", 1));
+  list.push_back(qkv(plain("f64, seq first"), f64, {2, 7, 3, 8}, {2, 9, 3, 8}, {2, 9, 3, 8})
+                     .set("q_layout", "bshd")
+                     .set("k_layout", "bshd")
+                     .set("v_layout", "bshd")
+                     .set("y_layout", "bshd"));
   return list;
 }
 

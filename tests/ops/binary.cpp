@@ -87,6 +87,52 @@ OpCases cases_binary() {
                      .in(f32, {8}, values({1, 2, std::nan(""), 4}))
                      .in(f32, {8}, values({0, std::nan(""), 1, 9}))
                      .set("fn", "max"));
+  for (const char* fn : {"add", "sub", "mul", "div", "max", "min", "equal", "greater",
+                         "greater_equal", "less", "less_equal", "pow", "fmod", "prelu"}) {
+    const std::string name = "edges, " + std::string(fn);
+    for (const DataType dtype : {f32, f16, bf16, f64}) {
+      list.push_back(OpCase(name + " " + std::string(to_string(dtype)))
+                         .in(dtype, {13, 1}, extremes())
+                         .in(dtype, {13}, extremes())
+                         .set("fn", fn));
+    }
+  }
+  for (const char* fn :
+       {"add", "sub", "mul", "max", "min", "equal", "less", "bit_and", "bit_xor"}) {
+    for (const DataType dtype : {i8, i16, i32, i64, u8, u16, u32, u64}) {
+      list.push_back(OpCase("edges, " + std::string(fn) + " " + std::string(to_string(dtype)))
+                         .in(dtype, {7, 1}, edge_bits())
+                         .in(dtype, {7}, edge_bits())
+                         .set("fn", fn));
+    }
+  }
+  for (const char* fn : {"div", "mod", "fmod"}) {
+    for (const DataType dtype : {i8, i16, i32, i64, u8, u16, u32, u64}) {
+      list.push_back(
+          OpCase("edges, " + std::string(fn) + " " + std::string(to_string(dtype)))
+              .in(dtype, {7, 1}, edge_bits())
+              .in(dtype, {3}, is_signed_integer(dtype) ? values({1, -1, 7}) : values({1, 2, 7}))
+              .set("fn", fn));
+    }
+  }
+  for (const DataType dtype : {i8, u16, i32, u32, i64, u64}) {
+    for (const char* fn : {"shift_left", "shift_right"}) {
+      list.push_back(OpCase("edges, " + std::string(fn) + " " + std::string(to_string(dtype)))
+                         .in(dtype, {7, 1}, edge_bits())
+                         .in(dtype, {3}, values({0, 1, static_cast<double>(bits(dtype) - 1)}))
+                         .set("fn", fn));
+    }
+  }
+  list.push_back(OpCase("scalars").in(f32, {}).in(f32, {}).set("fn", "add"));
+  for (const char* fn : {"div", "mod"}) {
+    for (const DataType dtype : {i32, i64, u8}) {
+      list.push_back(OpCase(std::string(fn) + " by zero, " + std::string(to_string(dtype)))
+                         .in(dtype, {4}, values({1, 2, 3}))
+                         .in(dtype, {4}, values({1, 0}))
+                         .set("fn", fn)
+                         .refused("zero"));
+    }
+  }
   return list;
 }
 

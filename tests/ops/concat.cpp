@@ -18,6 +18,13 @@ OpCases cases_concat() {
                      .in(boolean, {2}, integers(0, 1))
                      .set("axis", 0));
   list.push_back(OpCase("one input").in(f32, {2, 3}).set("axis", 1));
+  for (const DataType dtype : all_types()) {
+    const std::string type(to_string(dtype));
+    list.push_back(OpCase("every type, " + type)
+                       .in(dtype, {2, 3}, edge_bits())
+                       .in(dtype, {2, 5}, edge_bits())
+                       .set("axis", 1));
+  }
   return list;
 }
 

@@ -12,6 +12,12 @@ OpCases cases_constant_of() {
   list.push_back(OpCase("i64")
                      .dims("shape", {7})
                      .set("value", Tensor::from_ints(std::vector<std::int64_t>{9})));
+  for (const DataType dtype : all_types()) {
+    const std::string type(to_string(dtype));
+    list.push_back(OpCase("every type, " + type)
+                       .dims("shape", {3, 5})
+                       .set("value", make_tensor({dtype, {1}, integers(1, 1)}, 1)));
+  }
   return list;
 }
 

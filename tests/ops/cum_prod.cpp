@@ -24,6 +24,12 @@ OpCases cases_cum_prod() {
                      .in(i32, {}, values({-1}))
                      .set("exclusive", 0)
                      .set("reverse", 0));
+  list.push_back(OpCase("axis beyond")
+                     .in(f32, {3, 5})
+                     .in(i64, {}, values({2}))
+                     .set("exclusive", 0)
+                     .set("reverse", 0)
+                     .refused("2"));
   return list;
 }
 

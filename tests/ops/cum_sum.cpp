@@ -30,6 +30,26 @@ OpCases cases_cum_sum() {
                      .in(i32, {}, values({-1}))
                      .set("exclusive", 0)
                      .set("reverse", 0));
+  list.push_back(OpCase("edges")
+                     .in(f32, {13, 3}, extremes())
+                     .set("axis", 1)
+                     .set("exclusive", 0)
+                     .set("reverse", 0));
+  for (const DataType dtype : {i32, u32, i64, u64}) {
+    list.push_back(OpCase("edges, " + std::string(to_string(dtype)))
+                       .in(dtype, {3, 7}, edge_bits())
+                       .set("axis", 1)
+                       .set("exclusive", 0)
+                       .set("reverse", 1));
+  }
+  list.push_back(
+      OpCase("empty").in(f32, {3, 0}).set("axis", 1).set("exclusive", 0).set("reverse", 0));
+  list.push_back(OpCase("axis beyond")
+                     .in(f32, {3, 5})
+                     .in(i64, {}, values({2}))
+                     .set("exclusive", 0)
+                     .set("reverse", 0)
+                     .refused("2"));
   return list;
 }
 

@@ -55,6 +55,15 @@ OpCases cases_dequantize() {
                      .set("axis", 1)
                      .set("block_size", 0)
                      .set("to", f16));
+  for (const DataType dtype :
+       {u8, i8, u16, i16, i32, u4, i4, u2, i2, f8e4m3fn, f8e4m3fnuz, f8e5m2, f8e5m2fnuz, f4e2m1}) {
+    list.push_back(OpCase("edges, " + std::string(to_string(dtype)))
+                       .in(dtype, {2, 7}, edge_bits())
+                       .in(f32, {}, values({0.5}))
+                       .set("axis", 1)
+                       .set("block_size", 0)
+                       .set("to", f32));
+  }
   return list;
 }
 

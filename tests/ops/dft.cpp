@@ -14,9 +14,8 @@ OpCases cases_dft() {
     list.push_back(dft("complex of " + length, 1, 0, 0).in(f32, {3, n, 2}));
     list.push_back(dft("inverse of " + length, 1, 1, 0).in(f32, {2, n, 2}));
     list.push_back(dft("real of " + length, 1, 0, 1).in(f32, {2, n, 1}));
-    list.push_back(dft("real result of " + length, 1, 1, 1)
-                       .in(f32, {2, n / 2 + 1, 2})
-                       .dims("length", {n}));
+    list.push_back(
+        dft("real result of " + length, 1, 1, 1).in(f32, {2, n / 2 + 1, 2}).dims("length", {n}));
   }
   list.push_back(dft("longer than the cache", 0, 0, 0).in(f32, {2500, 2, 2}));
   list.push_back(dft("real, both sides", 1, 0, 0).in(f32, {2, 12, 1}));
@@ -33,6 +32,18 @@ OpCases cases_dft() {
   list.push_back(dft("bf16", 1, 1, 0).in(bf16, {3, 16, 2}));
   list.push_back(dft("no lines", 1, 0, 0).in(f32, {0, 8, 2}));
   list.push_back(dft("NaN", 1, 0, 0).in(f32, {2, 8, 2}, values({1, 2, 3, 4, 5, 6, kNaN, 8})));
+  const auto of_the_run = [](const std::string& name, double length, double axis) {
+    return OpCase(name)
+        .in(f32, {2, 6, 1})
+        .in(i64, {}, values({length}))
+        .in(i64, {}, values({axis}))
+        .set("inverse", 0)
+        .set("onesided", 1);
+  };
+  list.push_back(of_the_run("length and axis of the run", 8, -2));
+  list.push_back(of_the_run("axis beyond", 8, 3).refused("3"));
+  list.push_back(of_the_run("axis of the parts", 8, 2).refused("2"));
+  list.push_back(of_the_run("no length", 0, 1).refused("0"));
   return list;
 }
 

@@ -68,6 +68,11 @@ OpCases cases_elementwise() {
                        {binary(BinaryFn::less, 0, 1), select(2, 0, 1), unary(UnaryFn::exp, 3)})
                      .in(f32, {5, 33})
                      .in(f32, {33}));
+  list.push_back(multiply_add("edges")
+                     .in(f32, {13, 1}, extremes())
+                     .in(f32, {13}, extremes())
+                     .in(f32, {}, values({1})));
+  list.push_back(multiply_add("scalars").in(f32, {}).in(f32, {}).in(f32, {}));
   return list;
 }
 

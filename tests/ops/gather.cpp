@@ -21,6 +21,24 @@ OpCases cases_gather() {
                      .in(i64, {3}, integers(0, 8))
                      .set("axis", 0));
   list.push_back(OpCase("no indices").in(f32, {9, 5}).in(i64, {0}).set("axis", 0));
+  for (const DataType dtype : all_types()) {
+    const std::string type(to_string(dtype));
+    list.push_back(OpCase("every type, " + type)
+                       .in(dtype, {2, 7, 3}, edge_bits())
+                       .in(i64, {4}, values({6, -7, 0, 3}))
+                       .set("axis", 1));
+  }
+  list.push_back(OpCase("scalar of a line").in(f32, {5}).in(i32, {}, values({-1})).set("axis", 0));
+  list.push_back(OpCase("index beyond")
+                     .in(f32, {5, 2})
+                     .in(i64, {2}, values({0, 9}))
+                     .set("axis", 0)
+                     .refused("9"));
+  list.push_back(OpCase("index before, i32")
+                     .in(f32, {2, 5})
+                     .in(i32, {2}, values({0, -6}))
+                     .set("axis", 1)
+                     .refused("-6"));
   return list;
 }
 

@@ -13,6 +13,18 @@ OpCases cases_gather_elements() {
                      .in(i64, {5, 4}, integers(0, 99))
                      .in(i64, {5, 2}, integers(0, 3))
                      .set("axis", 1));
+  for (const DataType dtype : all_types()) {
+    const std::string type(to_string(dtype));
+    list.push_back(OpCase("every type, " + type)
+                       .in(dtype, {3, 7}, edge_bits())
+                       .in(i64, {3, 2}, values({6, -7, 0, 3, 1, -1}))
+                       .set("axis", 1));
+  }
+  list.push_back(OpCase("index beyond")
+                     .in(f32, {3, 5})
+                     .in(i64, {3, 1}, values({0, 5, 1}))
+                     .set("axis", 1)
+                     .refused("5"));
   return list;
 }
 

@@ -30,6 +30,11 @@ OpCases cases_group_norm() {
                      .weight(f16, {6})
                      .set("groups", 2)
                      .set("epsilon", 1e-5));
+  list.push_back(OpCase("edges")
+                     .in(f32, {3, 2, 4}, values({1, 2, 3, 4, 1, kInfinity, 2, 3, kNaN, 0, 1, 2}))
+                     .set("groups", 2)
+                     .set("epsilon", 1e-5));
+  list.push_back(OpCase("empty").in(f32, {0, 2, 4}).set("groups", 2).set("epsilon", 1e-5));
   return list;
 }
 

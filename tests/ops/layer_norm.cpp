@@ -66,6 +66,18 @@ OpCases cases_layer_norm() {
                      .weight(f32, {33})
                      .set("axis", 1)
                      .set("epsilon", 1e-5));
+  list.push_back(OpCase("edges")
+                     .in(f32, {3, 4}, values({1, 2, 3, 4, 1, kInfinity, 2, 3, kNaN, 0, 1, 2}))
+                     .weight(f32, {4})
+                     .weight(f32, {4})
+                     .set("axis", 1)
+                     .set("epsilon", 1e-5));
+  list.push_back(OpCase("equal numbers")
+                     .in(f32, {2, 16}, values({3}))
+                     .weight(f32, {16})
+                     .weight(f32, {16})
+                     .set("axis", 1)
+                     .set("epsilon", 1e-5));
   return list;
 }
 

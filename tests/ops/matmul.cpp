@@ -91,6 +91,12 @@ OpCases cases_matmul() {
   list.push_back(
       product("i32").in(i32, {3, 5, 8}, integers(-9, 9)).in(i32, {8, 9}, integers(-9, 9)));
   list.push_back(product("i64").in(i64, {5, 8}, integers(-9, 9)).in(i64, {8, 9}, integers(-9, 9)));
+  const auto edges = [] { return values({1, 2, kInfinity, -1, 0.5, kNaN, -2, 3, 0.0, -0.0}); };
+  list.push_back(product("edges, packed").in(f32, {4, 5}, edges()).weight(f32, {5, 40}));
+  list.push_back(product("edges, batched").in(f32, {2, 4, 5}, edges()).in(f32, {2, 5, 9}));
+  list.push_back(product("edges of weights").in(f32, {4, 10}).weight(f32, {10, 7}, edges()));
+  list.push_back(product("edges, one row").in(f32, {1, 5}, edges()).weight(f32, {5, 40}));
+  list.push_back(product("subnormal").in(f32, {3, 4}, values({0x1p-140, 1})).in(f32, {4, 5}));
   return list;
 }
 

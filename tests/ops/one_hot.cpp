@@ -20,6 +20,14 @@ OpCases cases_one_hot() {
                      .weight(i64, {}, values({4}))
                      .in(i64, {2}, values({3, 7}))
                      .set("axis", 1));
+  for (const DataType dtype : all_types()) {
+    const std::string type(to_string(dtype));
+    list.push_back(OpCase("every type, " + type)
+                       .in(i64, {5}, values({0, 3, -1, 9, -9}))
+                       .weight(i64, {}, values({4}))
+                       .in(dtype, {2}, edge_bits())
+                       .set("axis", 1));
+  }
   return list;
 }
 

@@ -36,22 +36,14 @@ double draw(const Fill& fill, Random& random, std::int64_t i) {
       return fill.low + std::floor(random.unit() * (fill.high - fill.low + 1));
     case Fill::Kind::values:
       return fill.list[static_cast<std::size_t>(i) % fill.list.size()];
+    case Fill::Kind::bits:
+      break;
   }
   return 0;
 }
 
-void store(Tensor& tensor, std::int64_t i, double value) {
-  const DataType dtype = tensor.dtype();
+void store_bits(Tensor& tensor, std::int64_t i, int width, std::uint64_t stored) {
   std::byte* data = tensor.mutable_data();
-  std::uint64_t stored = 0;
-  const int width = bits(dtype);
-  if (dtype == DataType::boolean) {
-    stored = value != 0 ? 1 : 0;
-  } else if (is_float(dtype)) {
-    stored = float_to_bits(dtype, value);
-  } else {
-    stored = static_cast<std::uint64_t>(static_cast<std::int64_t>(value));
-  }
   if (width < 8) {
     const std::int64_t bit = i * width;
     const auto mask = static_cast<std::uint8_t>(((1u << width) - 1) << (bit % 8));
@@ -65,13 +57,58 @@ void store(Tensor& tensor, std::int64_t i, double value) {
   }
 }
 
+// The i-th pattern of edge_bits for a number of `width` bits.
+std::uint64_t edge_pattern(std::int64_t i, int width) {
+  const std::uint64_t sign = std::uint64_t{1} << (width - 1);
+  const std::uint64_t patterns[] = {0, ~std::uint64_t{0},   sign, sign - 1,
+                                    1, 0x5555555555555555u, 2};
+  return patterns[i % 7] & (sign | (sign - 1));
+}
+
+void store_edge(Tensor& tensor, std::int64_t i) {
+  const DataType dtype = tensor.dtype();
+  if (dtype == DataType::boolean) return store_bits(tensor, i, 8, i % 3 == 0 ? 1 : 0);
+  const int width = bits(dtype);
+  if (!is_complex(dtype)) return store_bits(tensor, i, width, edge_pattern(i, width));
+  store_bits(tensor, 2 * i, width / 2, edge_pattern(i, width / 2));
+  store_bits(tensor, 2 * i + 1, width / 2, edge_pattern(i + 3, width / 2));
+}
+
+void store(Tensor& tensor, std::int64_t i, double value) {
+  const DataType dtype = tensor.dtype();
+  std::uint64_t stored = 0;
+  if (dtype == DataType::boolean) {
+    stored = value != 0 ? 1 : 0;
+  } else if (is_float(dtype)) {
+    stored = float_to_bits(dtype, value);
+  } else {
+    stored = static_cast<std::uint64_t>(static_cast<std::int64_t>(value));
+  }
+  store_bits(tensor, i, bits(dtype), stored);
+}
+
 }  // namespace
 
 Tensor make_tensor(const Operand& operand, std::uint64_t seed) {
   Tensor tensor = Tensor::zeros(operand.dtype, operand.shape);
   Random random(seed);
-  for (std::int64_t i = 0; i < tensor.count(); ++i) store(tensor, i, draw(operand.fill, random, i));
+  for (std::int64_t i = 0; i < tensor.count(); ++i) {
+    if (operand.fill.kind == Fill::Kind::bits) {
+      store_edge(tensor, i);
+    } else {
+      store(tensor, i, draw(operand.fill, random, i));
+    }
+  }
   return tensor;
+}
+
+std::vector<DataType> all_types() {
+  std::vector<DataType> types;
+  for (int number = 1; number <= static_cast<int>(DataType::i2); ++number) {
+    const auto type = static_cast<DataType>(number);
+    if (type != DataType::string) types.push_back(type);
+  }
+  return types;
 }
 
 }  // namespace concord::ops_test

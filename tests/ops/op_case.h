@@ -13,7 +13,7 @@ namespace concord::ops_test {
 
 // Operands are filled by a seeded generator, or given as tensors.
 struct Fill {
-  enum class Kind : std::uint8_t { normal, uniform, integers, values } kind = Kind::normal;
+  enum class Kind : std::uint8_t { normal, uniform, integers, values, bits } kind = Kind::normal;
   double low = 0;                 // uniform: [low, high); integers: [low, high]; normal: mean
   double high = 1;                // normal: standard deviation
   std::vector<double> list = {};  // values, repeated as needed
@@ -36,6 +36,18 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 inline Fill extremes() {
   return values({1, kNaN, -2.5, kInfinity, 0.0, -0.0, -kInfinity, 0x1p-149, -0x1p-140, 3.5,
                  0x1.fffffep127, -0x1.fffffep127, 0.25});
+}
+
+// Bit patterns at the edges of any type: zeros, ones, the sign alone, all but the sign, one,
+// alternating bits. In floats they are zeros of both signs, NaN, subnormals; in integers the least
+// and the largest.
+inline Fill edge_bits() {
+  return {Fill::Kind::bits};
+}
+// Every type but strings.
+std::vector<DataType> all_types();
+inline bool is_complex(DataType dtype) {
+  return dtype == DataType::c64 || dtype == DataType::c128;
 }
 
 struct Operand {
@@ -87,7 +99,14 @@ class OpCase {
     return *this;
   }
 
+  // The run must end in an error that names the node and says this.
+  OpCase& refused(const std::string& words) {
+    refusal = words;
+    return *this;
+  }
+
   std::string name;
+  std::string refusal;  // empty: it must run
   std::vector<Operand> operands;
   graph::Attributes attrs;
   int output_count = 1;

@@ -22,6 +22,13 @@ OpCases cases_pad() {
                      .dims("pads", {1, 0, 0, 1})
                      .set("mode", "constant"));
   list.push_back(OpCase("f16").in(f16, {3, 6}).dims("pads", {1, 0, 0, 1}).set("mode", "edge"));
+  for (const DataType dtype : all_types()) {
+    const std::string type(to_string(dtype));
+    list.push_back(OpCase("every type, " + type)
+                       .in(dtype, {3, 7}, edge_bits())
+                       .dims("pads", {1, 2, 0, 3})
+                       .set("mode", "edge"));
+  }
   return list;
 }
 

@@ -47,6 +47,12 @@ OpCases cases_pool() {
                      .ints("dilations", {3, 2}));
   list.push_back(
       pool("lp of order 3", "lp", f32, {1, 3, 6, 6}, {2, 2}, {2, 2}, {0, 0, 0, 0}).set("p", 3));
+  for (const char* fn : {"max", "average", "lp"}) {
+    OpCase edges =
+        pool("edges, " + std::string(fn), fn, f32, {1, 2, 6, 7}, {2, 2}, {2, 2}, {0, 0, 0, 0});
+    edges.operands.front().fill = extremes();
+    list.push_back(std::move(edges));
+  }
   return list;
 }
 

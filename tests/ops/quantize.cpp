@@ -39,6 +39,27 @@ OpCases cases_quantize() {
                      .set("block_size", 0)
                      .set("to", f8e4m3fn)
                      .set("saturate", 1));
+  for (const DataType dtype : {f8e4m3fn, f8e4m3fnuz, f8e5m2, f8e5m2fnuz, f4e2m1, u2, i2}) {
+    list.push_back(OpCase("every type, " + std::string(to_string(dtype)))
+                       .in(f32, {4, 9}, normal(0, 3))
+                       .in(f32, {}, values({0.25}))
+                       .omit()
+                       .set("axis", 1)
+                       .set("block_size", 0)
+                       .set("to", dtype)
+                       .set("saturate", 1));
+  }
+  for (const DataType dtype : {u8, i8, u16, i16}) {
+    list.push_back(
+        OpCase("beyond, " + std::string(to_string(dtype)))
+            .in(f32, {8}, values({kInfinity, -kInfinity, 1e30, -1e30, 0.0, -0.0, 1e-40, 2.5}))
+            .in(f32, {}, values({1}))
+            .omit()
+            .set("axis", 0)
+            .set("block_size", 0)
+            .set("to", dtype)
+            .set("saturate", 1));
+  }
   return list;
 }
 

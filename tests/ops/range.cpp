@@ -15,6 +15,15 @@ OpCases cases_range() {
                      .weight(f32, {}, values({4}))
                      .weight(f32, {}, values({0.5}))
                      .dims("length", {6}));
+  list.push_back(OpCase("of the run")
+                     .in(i64, {}, values({2}))
+                     .in(i64, {}, values({11}))
+                     .in(i64, {}, values({3})));
+  list.push_back(OpCase("no delta")
+                     .in(i64, {}, values({2}))
+                     .in(i64, {}, values({11}))
+                     .in(i64, {}, values({0}))
+                     .refused("0"));
   return list;
 }
 

@@ -21,6 +21,13 @@ OpCases cases_rms_norm() {
                      .outputs(2));
   list.push_back(
       OpCase("f16").in(f16, {4, 33}).weight(f16, {33}).set("axis", 1).set("epsilon", 1e-5));
+  list.push_back(OpCase("edges")
+                     .in(f32, {3, 4}, values({1, 2, 3, 4, 1, kInfinity, 2, 3, kNaN, 0, 1, 2}))
+                     .weight(f32, {4})
+                     .set("axis", 1)
+                     .set("epsilon", 1e-5));
+  list.push_back(OpCase("zeros").in(f32, {2, 16}, values({0})).set("axis", 1).set("epsilon", 1e-5));
+  list.push_back(OpCase("empty").in(f32, {0, 16}).set("axis", 1).set("epsilon", 1e-5));
   return list;
 }
 

@@ -15,8 +15,8 @@ OpCases cases_roi_align() {
         .set("half_pixel", half_pixel);
   };
   // Two corners each; some reach out of the map, one is empty, one turned around.
-  const Fill corners = values({1,  1, 11, 9, -5, -4, 7,  22.5, 3.25, 2.5,
-                               19, 7, 6,  6, 6,  6,  12, 9,    4,    3});
+  const Fill corners =
+      values({1, 1, 11, 9, -5, -4, 7, 22.5, 3.25, 2.5, 19, 7, 6, 6, 6, 6, 12, 9, 4, 3});
   for (const char* mode : {"avg", "max"}) {
     for (const int ratio : {0, 1, 2}) {
       for (const int half : {0, 1}) {
@@ -45,6 +45,16 @@ OpCases cases_roi_align() {
                      .in(f32, {1, 2, 4, 4})
                      .in(f32, {2, 4}, values({kNaN, 0, 3, 3, 1e20, 1e20, 2e20, 2e20}))
                      .in(i64, {2}, values({0})));
+  list.push_back(align("batch beyond", "avg", 2, 1)
+                     .in(f32, {2, 2, 4, 4})
+                     .in(f32, {2, 4}, values({0, 0, 3, 3}))
+                     .in(i64, {2}, values({1, 2}))
+                     .refused("2"));
+  list.push_back(align("region too large", "avg", 0, 1)
+                     .in(f32, {2, 2, 4, 4})
+                     .in(f32, {1, 4}, values({0, 0, 1e30, 3}))
+                     .in(i64, {1}, values({1}))
+                     .refused("too large"));
   return list;
 }
 

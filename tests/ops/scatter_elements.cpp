@@ -29,6 +29,22 @@ OpCases cases_scatter_elements() {
                      .in(i64, {3, 4}, integers(-9, 9))
                      .set("axis", 1)
                      .set("reduction", "max"));
+  for (const DataType dtype : all_types()) {
+    const std::string type(to_string(dtype));
+    list.push_back(OpCase("every type, " + type)
+                       .in(dtype, {3, 7}, edge_bits())
+                       .in(i64, {3, 2}, values({6, -7, 0, 3, 1, -1}))
+                       .in(dtype, {3, 2}, edge_bits())
+                       .set("axis", 1)
+                       .set("reduction", "none"));
+  }
+  list.push_back(OpCase("index beyond")
+                     .in(f32, {3, 5})
+                     .in(i64, {3, 1}, values({0, -6, 1}))
+                     .in(f32, {3, 1})
+                     .set("axis", 1)
+                     .set("reduction", "none")
+                     .refused("-6"));
   return list;
 }
 

@@ -25,6 +25,20 @@ OpCases cases_scatter_nd() {
                      .in(i64, {2, 1}, values({1, 4}))
                      .in(boolean, {2, 4}, integers(0, 1))
                      .set("reduction", "none"));
+  for (const DataType dtype : all_types()) {
+    const std::string type(to_string(dtype));
+    list.push_back(OpCase("every type, " + type)
+                       .in(dtype, {7, 3}, edge_bits())
+                       .in(i64, {2, 1}, values({6, -3}))
+                       .in(dtype, {2, 3}, edge_bits())
+                       .set("reduction", "none"));
+  }
+  list.push_back(OpCase("index beyond")
+                     .in(f32, {6, 4})
+                     .in(i64, {2, 1}, values({1, 6}))
+                     .in(f32, {2, 4})
+                     .set("reduction", "none")
+                     .refused("6"));
   return list;
 }
 

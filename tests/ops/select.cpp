@@ -18,6 +18,13 @@ OpCases cases_select() {
                      .in(boolean, {5}, integers(0, 1))
                      .in(boolean, {5}, integers(0, 1)));
   list.push_back(OpCase("f16").in(boolean, {5}, integers(0, 1)).in(f16, {5}).in(f16, {5}));
+  for (const DataType dtype : all_types()) {
+    const std::string type(to_string(dtype));
+    list.push_back(OpCase("every type, " + type)
+                       .in(boolean, {3, 1}, values({1, 0, 1}))
+                       .in(dtype, {3, 7}, edge_bits())
+                       .in(dtype, {7}, edge_bits()));
+  }
   return list;
 }
 

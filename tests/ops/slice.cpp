@@ -8,9 +8,12 @@ OpCases cases_slice() {
   const auto slice = [&](const std::string& name, DataType dtype, Shape shape,
                          const std::vector<std::int64_t>& starts,
                          const std::vector<std::int64_t>& ends, std::vector<std::int64_t> axes,
-                         std::vector<std::int64_t> steps) {
+                         std::vector<std::int64_t> steps, std::optional<Fill> fill = {}) {
     list.push_back(OpCase(name)
-                       .in(dtype, std::move(shape), is_float(dtype) ? normal() : integers(0, 1))
+                       .in(dtype, std::move(shape),
+                           fill              ? *fill
+                           : is_float(dtype) ? normal()
+                                             : integers(0, 1))
                        .dims("starts", starts)
                        .dims("ends", ends)
                        .ints("axes", std::move(axes))
@@ -25,6 +28,20 @@ OpCases cases_slice() {
   slice("empty", f32, {5, 9}, {4}, {4}, {1}, {1});
   slice("bool", boolean, {5, 9}, {1}, {4}, {0}, {1});
   slice("i64", i64, {9}, {-3}, {9}, {0}, {1});
+  for (const DataType dtype : all_types()) {
+    const std::string type(to_string(dtype));
+    slice("every type, " + type, dtype, {3, 7}, {6}, {-100}, {1}, {-2}, edge_bits());
+  }
+  const auto of_the_run = [](const std::string& name, double step) {
+    return OpCase(name)
+        .in(f32, {3, 9})
+        .in(i64, {1}, values({1}))
+        .in(i64, {1}, values({7}))
+        .in(i64, {1}, values({1}))
+        .in(i64, {1}, values({step}));
+  };
+  list.push_back(of_the_run("bounds of the run", 2));
+  list.push_back(of_the_run("no step", 0).refused("0"));
   return list;
 }
 

@@ -31,6 +31,13 @@ OpCases cases_softmax() {
   list.push_back(softmax("f16", f16, {5, 33}, 1, 0));
   list.push_back(softmax("bf16", bf16, {5, 33}, 1, 0));
   list.push_back(softmax("empty", f32, {0, 33}, 1, 0));
+  list.push_back(softmax("f64", f64, {5, 33}, 1, 0));
+  list.push_back(softmax("f64 middle", f64, {3, 9, 5}, 1, 1).set("scale", 0.5));
+  list.push_back(softmax("edges", f32, {13, 2}, 1, 0, extremes()));
+  list.push_back(softmax("edges, log", f32, {13, 2}, 1, 1, extremes()));
+  list.push_back(softmax("edges, first", f32, {2, 13}, 0, 0, extremes()));
+  list.push_back(softmax("edges, f64", f64, {13, 2}, 1, 0, extremes()));
+  list.push_back(softmax("edges to zero", f32, {13, 2}, 1, 0, extremes()).set("nan_to_zero", 1));
   return list;
 }
 

@@ -14,6 +14,23 @@ OpCases cases_split() {
                      .outputs(2));
   list.push_back(
       OpCase("i64").in(i64, {5}, integers(0, 9)).set("axis", 0).dims("sizes", {1, 4}).outputs(2));
+  for (const DataType dtype : all_types()) {
+    const std::string type(to_string(dtype));
+    list.push_back(OpCase("every type, " + type)
+                       .in(dtype, {3, 7}, edge_bits())
+                       .set("axis", 1)
+                       .dims("sizes", {2, 5})
+                       .outputs(2));
+  }
+  const auto of_the_run = [](const std::string& name, std::vector<double> sizes) {
+    return OpCase(name)
+        .in(f32, {3, 7})
+        .in(i64, {2}, values(std::move(sizes)))
+        .set("axis", 1)
+        .outputs(2);
+  };
+  list.push_back(of_the_run("sizes of the run", {3, 4}));
+  list.push_back(of_the_run("sizes beyond", {3, 5}).refused("8"));
   return list;
 }
 

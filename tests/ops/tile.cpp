@@ -10,6 +10,14 @@ OpCases cases_tile() {
   list.push_back(OpCase("once").in(f32, {2, 3}).dims("repeats", {1, 1}));
   list.push_back(OpCase("never").in(f32, {2, 3}).dims("repeats", {0, 1}));
   list.push_back(OpCase("i64").in(i64, {3}, integers(0, 9)).dims("repeats", {4}));
+  for (const DataType dtype : all_types()) {
+    const std::string type(to_string(dtype));
+    list.push_back(
+        OpCase("every type, " + type).in(dtype, {1, 7}, edge_bits()).dims("repeats", {3, 2}));
+  }
+  list.push_back(OpCase("repeats of the run").in(f32, {2, 3}).in(i64, {2}, values({2, 1})));
+  list.push_back(
+      OpCase("negative repeats").in(f32, {2, 3}).in(i64, {2}, values({2, -1})).refused("-1"));
   return list;
 }
 

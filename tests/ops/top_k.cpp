@@ -29,6 +29,39 @@ OpCases cases_top_k() {
                      .set("largest", 1)
                      .set("sorted", 1)
                      .outputs(2));
+  for (const DataType dtype : {f32, f64, f16, bf16, i8, u8, i16, i32, u32, i64, u64}) {
+    for (const int largest : {0, 1}) {
+      list.push_back(OpCase("edges, " + std::string(to_string(dtype)) +
+                            (largest != 0 ? ", largest" : ", smallest"))
+                         .in(dtype, {2, 10}, edge_bits())
+                         .omit()
+                         .dims("k", {6})
+                         .set("axis", 1)
+                         .set("largest", largest)
+                         .set("sorted", 1)
+                         .outputs(2));
+    }
+  }
+  list.push_back(OpCase("none")
+                     .in(f32, {2, 5})
+                     .omit()
+                     .dims("k", {0})
+                     .set("axis", 1)
+                     .set("largest", 1)
+                     .set("sorted", 1)
+                     .outputs(2));
+  const auto of_the_run = [](const std::string& name, double k) {
+    return OpCase(name)
+        .in(f32, {3, 5})
+        .in(i64, {1}, values({k}))
+        .set("axis", 1)
+        .set("largest", 1)
+        .set("sorted", 1)
+        .outputs(2);
+  };
+  list.push_back(of_the_run("k of the run", 3));
+  list.push_back(of_the_run("k beyond", 6).refused("6"));
+  list.push_back(of_the_run("k below", -1).refused("-1"));
   return list;
 }
 

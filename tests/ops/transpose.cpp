@@ -13,6 +13,11 @@ OpCases cases_transpose() {
   list.push_back(OpCase("bool").in(boolean, {5, 7}, integers(0, 1)).ints("perm", {1, 0}));
   list.push_back(OpCase("f16").in(f16, {20, 70}).ints("perm", {1, 0}));
   list.push_back(OpCase("empty").in(f32, {0, 7}).ints("perm", {1, 0}));
+  for (const DataType dtype : all_types()) {
+    const std::string type(to_string(dtype));
+    list.push_back(
+        OpCase("every type, " + type).in(dtype, {3, 7, 2}, edge_bits()).ints("perm", {2, 0, 1}));
+  }
   return list;
 }
 

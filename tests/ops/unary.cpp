@@ -69,6 +69,37 @@ OpCases cases_unary() {
             .set("alpha", 0.0)
             .set("beta", 0.0));
   }
+  for (const char* fn :
+       {"abs",      "acos",    "acosh", "asin", "asinh", "atan",       "atanh",     "ceil",
+        "cos",      "cosh",    "erf",   "exp",  "floor", "gelu_erf",   "gelu_tanh", "hard_swish",
+        "identity", "is_nan",  "log",   "mish", "neg",   "reciprocal", "relu",      "round",
+        "rsqrt",    "sigmoid", "sign",  "silu", "sin",   "sinh",       "softplus",  "softsign",
+        "sqrt",     "square",  "tan",   "tanh"}) {
+    for (const DataType dtype : {f32, f16, bf16, f64}) {
+      list.push_back(OpCase("edges, " + std::string(fn) + " " + std::string(to_string(dtype)))
+                         .in(dtype, {13}, extremes())
+                         .set("fn", fn)
+                         .set("alpha", 0.0)
+                         .set("beta", 0.0));
+    }
+  }
+  for (const char* fn : {"celu", "elu", "leaky_relu", "hard_sigmoid", "quick_gelu", "selu",
+                         "shrink", "thresholded_relu", "is_inf"}) {
+    list.push_back(OpCase("edges, " + std::string(fn))
+                       .in(f32, {13}, extremes())
+                       .set("fn", fn)
+                       .set("alpha", 1.0)
+                       .set("beta", 0.5));
+  }
+  for (const DataType dtype : {i8, i16, i32, i64, u8, u16, u32, u64}) {
+    for (const char* fn : {"abs", "neg", "sign", "bit_not", "identity"}) {
+      list.push_back(OpCase("edges, " + std::string(fn) + " " + std::string(to_string(dtype)))
+                         .in(dtype, {2, 7}, edge_bits())
+                         .set("fn", fn)
+                         .set("alpha", 0.0)
+                         .set("beta", 0.0));
+    }
+  }
   return list;
 }
 
