@@ -14,11 +14,15 @@ namespace concord {
 enum class Precision : std::uint8_t { model, f32, tf32, bf16, f16, int8 };
 std::string_view to_string(Precision precision);
 
+// Who computes matrix products: a vendor's library (cpu: oneDNN, cuda: cuBLASLt) or this project's
+// own kernels. Automatic is what is faster as a rule: cuda's library, the cpu's own kernels.
+enum class MatmulSource : std::uint8_t { automatic, library, portable };
+
 struct CompileOptions {
   Precision precision = Precision::model;
   int threads = 0;             // 0: as many as the process may use
   std::string isa = "native";  // cpu: avx2, avx512, native
-  bool matmul_library = true;  // cuda: cuBLASLt rather than the portable kernel
+  MatmulSource matmul = MatmulSource::automatic;
   bool replay = true;          // gpu: record once and replay
   std::size_t max_plans = 16;  // per program; the least recently used goes
 };

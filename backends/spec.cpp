@@ -18,7 +18,7 @@ constexpr struct {
   std::string_view keys;
 } kKeysOf[] = {
     {"reference", ""},
-    {"cpu", "device, threads, precision, fusion, isa"},
+    {"cpu", "device, threads, precision, fusion, isa, matmul"},
     {"vulkan", "device, threads, precision, fusion, replay"},
     {"cuda", "device, threads, precision, fusion, matmul, replay"},
 };
@@ -76,7 +76,7 @@ void set_key(BackendSpec& spec, const std::string& key, const std::string& value
     if (value != "library" && value != "portable") {
       bad_value(spec.text, key, value, "library, portable");
     }
-    spec.options.matmul_library = value == "library";
+    spec.options.matmul = value == "library" ? MatmulSource::library : MatmulSource::portable;
   } else if (key == "replay") {
     spec.options.replay = parse_switch(spec.text, key, value);
   } else {

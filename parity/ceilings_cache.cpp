@@ -69,7 +69,7 @@ std::string key_of(const BackendSpec& spec, const DeviceInfo& device) {
   const CompileOptions& o = spec.options;
   return std::string(CONCORD_BUILD_ID) + "|" + module_time(spec.backend) + "|" + spec.backend + "|" + device.name + "|" +
          device.driver + "|threads=" + std::to_string(o.threads) + "|isa=" + o.isa +
-         "|matmul=" + (o.matmul_library ? "library" : "portable") +
+         "|matmul=" + std::to_string(static_cast<int>(o.matmul)) +
          "|replay=" + (o.replay ? "on" : "off");
 }
 

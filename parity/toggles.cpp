@@ -80,8 +80,11 @@ std::vector<Toggle> toggles_of(const graph::Graph& imported, const WorkerJob& jo
   }
   if (spec.options.threads != 1) add_key("threads", "1");
   if (spec.backend == "cpu" && spec.options.isa != "avx2") add_key("isa", "avx2");
-  if (spec.backend == "cuda") {
-    add_key("matmul", spec.options.matmul_library ? "portable" : "library");
+  if (spec.backend == "cuda" || spec.backend == "cpu") {
+    const bool library = spec.options.matmul == MatmulSource::automatic
+                             ? spec.backend == "cuda"
+                             : spec.options.matmul == MatmulSource::library;
+    add_key("matmul", library ? "portable" : "library");
   }
   if (spec.backend == "cuda" || spec.backend == "vulkan") {
     add_key("replay", spec.options.replay ? "off" : "on");

@@ -15,14 +15,15 @@ TEST(Spec, NameAlone) {
 }
 
 TEST(Spec, EveryKey) {
-  const BackendSpec cpu = parse_spec("cpu:device=1,threads=3,precision=bf16,fusion=off,isa=avx2");
+  const BackendSpec cpu = parse_spec("cpu:device=1,threads=3,precision=bf16,fusion=off,isa=avx2,matmul=library");
   EXPECT_EQ(cpu.device, "1");
   EXPECT_EQ(cpu.options.threads, 3);
   EXPECT_EQ(cpu.options.precision, Precision::bf16);
   EXPECT_FALSE(cpu.fusion);
   EXPECT_EQ(cpu.options.isa, "avx2");
+  EXPECT_EQ(cpu.options.matmul, MatmulSource::library);
   const BackendSpec cuda = parse_spec("cuda:matmul=portable,replay=off");
-  EXPECT_FALSE(cuda.options.matmul_library);
+  EXPECT_EQ(cuda.options.matmul, MatmulSource::portable);
   EXPECT_FALSE(cuda.options.replay);
 }
 
@@ -40,7 +41,7 @@ TEST(Spec, RefusesWhatItDoesNotKnow) {
        {"", ":threads=1", "cpu:", "cpu:threads", "cpu:threads=0", "cpu:threads=x",
         "cpu:precision=f8", "cpu:fusion=yes", "cpu:isa=sse", "cpu:speed=high",
         "cpu:threads=", "cpu:threads=1,threads=2", "cpu:threads=1,threads=1", "cpu:replay=off",
-        "cpu:matmul=portable", "vulkan:isa=avx2", "vulkan:matmul=library", "cuda:isa=native",
+        "cpu:matmul=fast", "vulkan:isa=avx2", "vulkan:matmul=library", "cuda:isa=native",
         "reference:threads=1"}) {
     try {
       parse_spec(text);

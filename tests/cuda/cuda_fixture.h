@@ -17,7 +17,7 @@ inline std::unique_ptr<gpu::Device> open_fake(bool replay = true, bool library =
   setenv("CONCORD_CUBLASLT", FAKE_CUBLASLT_LIBRARY, 1);
   CompileOptions options;
   options.replay = replay;
-  options.matmul_library = library;
+  options.matmul = library ? MatmulSource::library : MatmulSource::portable;
   return open_device({}, options).device;
 }
 

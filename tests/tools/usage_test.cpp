@@ -81,8 +81,8 @@ TEST(Specs, KeysOnceAndOfTheBackend) {
   expect_error(concord({"run", kModel, "--backend", "cpu:replay=off"}), 2, {"replay", "cpu"});
   expect_error(concord({"run", kModel, "--backend", "reference:threads=1"}), 2,
                {"threads", "reference"});
-  expect_error(concord({"parity", kModel, "--backends", "cpu:matmul=portable"}), 2,
-               {"matmul", "cpu"});
+  expect_error(concord({"parity", kModel, "--backends", "vulkan:matmul=portable"}), 2,
+               {"matmul", "vulkan"});
 }
 
 TEST(Passes, UnknownNames) {
