@@ -24,7 +24,7 @@ ProgramLayout Compiler::compile() {
   number_values();
   find_output_roots();
   find_view_readers();
-  group_products(*graph_, layout_);
+  if (options_.matmul != MatmulSource::library) group_products(*graph_, layout_);
   count_uses();
   const ThreadScope threads(options_.threads > 0 ? options_.threads : available_threads());
   for (Unit& unit : layout_.units) {

@@ -8,6 +8,7 @@
 #include "backends/cpu/kernels/isa.h"
 #include "backends/cpu/kernels/parallel.h"
 #include "backends/cpu/lowering.h"
+#include "backends/cpu/onednn_product.h"
 #include "backends/cpu/program.h"
 
 namespace concord::cpu {
@@ -43,7 +44,7 @@ DeviceInfo cpu_device() {
 CpuBackend::CpuBackend() : device_(cpu_device()) {}
 
 std::string CpuBackend::version() const {
-  return std::string(isa_name(current_isa()));
+  return std::string(isa_name(current_isa())) + ", " + onednn_version();
 }
 
 std::optional<std::string> CpuBackend::why_unsupported(const graph::Graph& graph,

@@ -93,7 +93,7 @@ void CpuPlan::run(const RunArgs& args) const {
   }
 
   const Frame frame{areas.data(), &data_.bindings};
-  const ThreadScope threads(program_->threads);
+  const ThreadScope threads(program_->threads, program_->workers);
   std::size_t action = 0;
   try {
     if (args.taps == nullptr && args.step_ms == nullptr) {

@@ -9,6 +9,7 @@
 #include "backends/cpu/arena.h"
 #include "backends/cpu/dims.h"
 #include "backends/cpu/frame.h"
+#include "backends/cpu/kernels/parallel.h"
 
 namespace concord::cpu {
 
@@ -72,6 +73,7 @@ struct ProgramState {
   ArenaPool arenas;
   std::shared_ptr<OutputPool> outputs = std::make_shared<OutputPool>();
   int threads = 1;
+  Workers workers = Workers::own;  // OpenMP's where oneDNN computes
 };
 
 class CpuPlan : public Plan {

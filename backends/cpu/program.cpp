@@ -13,6 +13,7 @@ CpuProgram::CpuProgram(std::shared_ptr<const graph::Graph> graph, const CompileO
   state_->graph = graph;
   const int available = available_threads();
   state_->threads = options.threads > 0 ? options.threads : available;
+  if (options.matmul == MatmulSource::library) state_->workers = Workers::openmp;
   Compiler compiler(std::move(graph), options);
   layout_ = compiler.compile();
 }

@@ -3,8 +3,6 @@
 #include "backends/cpu/element.h"
 
 namespace concord::cpu {
-namespace {
-
 MatrixView view_of(const WeightMatrix& m) {
   MatrixView view;
   view.data =
@@ -16,8 +14,6 @@ MatrixView view_of(const WeightMatrix& m) {
   view.col_stride = m.col_stride;
   return view;
 }
-
-}  // namespace
 
 WeightStore::Key WeightStore::key_of(const std::vector<WeightMatrix>& matrices, Element storage) {
   Key key;

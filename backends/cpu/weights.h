@@ -21,6 +21,8 @@ struct WeightMatrix {
   std::int64_t col_stride = 1;
 };
 
+MatrixView view_of(const WeightMatrix& matrix);
+
 // Packs weights once: the same matrices asked for again (tied weights) give the same copy. The
 // mapped pages of the source are let go as soon as it is packed.
 class WeightStore {

@@ -90,8 +90,8 @@ std::vector<double> row_rounding(const Call& call, std::int64_t m, std::int64_t 
   const std::vector<double> squares =
       sums(n, weights.data(), [](double sum, double w) { return sum + w * w; });
   std::vector<double> variance(static_cast<std::size_t>(m * n));
-  multiply(m, n, blocks, {steps.data(), blocks, 1}, {squares.data(), 1, blocks}, variance.data(),
-           nullptr);
+  multiply<double>(m, n, blocks, {steps.data(), blocks, 1}, {squares.data(), 1, blocks},
+                   variance.data(), nullptr);
   return variance;
 }
 

@@ -104,8 +104,8 @@ void squeeze(Conversion& c) {
       const ValueId is_one = c.binary(BinaryFn::equal, extents, 1.0);
       const ValueId kept =
           c.emit(OpKind::nonzero, {c.unary(UnaryFn::logical_not, is_one)});  // [1, ?]
-      const ValueId axes = c.reshape(kept, {c.known_shape(kept).back()});
-      return c.output(0, reshape_to(c, x, c.gather(extents, axes, 0)));
+      const ValueId found = c.reshape(kept, {c.known_shape(kept).back()});
+      return c.output(0, reshape_to(c, x, c.gather(extents, found, 0)));
     }
     for (std::size_t i = 0; i < shape.size(); ++i) {
       gone[i] = shape[i].is_constant(1);

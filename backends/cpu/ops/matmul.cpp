@@ -63,7 +63,14 @@ PlanFn prepare(Compiler& c) {
   const DataType dtype = c.dtype(0);
   if (!is_kernel_float(dtype)) return prepare_plain_matmul(c, form);
   if (const auto matrix = weight_matrix(c, form.trans_b)) {
-    auto weights = c.weights().pack({*matrix}, c.weight_storage(matrix->tensor.dtype()));
+    const Element storage = c.weight_storage(matrix->tensor.dtype());
+    if (c.options().matmul == MatmulSource::library && form.alpha == 1 && storage != Element::f16) {
+      auto weights = OnednnProduct::pack(view_of(*matrix), storage);
+      c.add_weight_bytes(static_cast<std::int64_t>(weights->bytes()));
+      c.keep(weights);
+      return [form, weights](Planner& p) { plan_library_product(p, form, weights); };
+    }
+    auto weights = c.weights().pack({*matrix}, storage);
     c.keep(weights);
     return [form, weights](Planner& p) { plan_packed_product(p, form, weights); };
   }

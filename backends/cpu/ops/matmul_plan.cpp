@@ -1,6 +1,7 @@
 #include "backends/cpu/ops/matmul_plan.h"
 
 #include <algorithm>
+#include <string_view>
 
 #include "backends/cpu/kernels/copy.h"
 #include "backends/cpu/ops/matmul_plain.h"
@@ -84,6 +85,66 @@ DataType operand_type(DataType model, Element storage) {
   return storage == Element::f16 && model == DataType::f32 ? DataType::f16 : DataType::f32;
 }
 
+// What the two implementations of packed products have in common. The weights are kept alive by the
+// program.
+struct PackedProduct {
+  std::int64_t n, k;
+  Element storage;
+  std::string_view kernel;
+  bool over_residual;  // the result may be written over the residual
+};
+
+template <typename Weights, typename Multiply>
+void plan_product(Planner& p, const ProductForm& form, const PackedProduct& product,
+                  const Weights* weights, Multiply multiply) {
+  const Dims y = p.out_shape();
+  const std::int64_t n = product.n;
+  const std::int64_t k = product.k;
+  MatmulArgs args;
+  args.rows = n == 0 ? 0 : y.count() / n;
+  RowsView a;
+  if (form.trans_a) {
+    // [.., k, m] is copied to [.., m, k].
+    View view = p.view_f32(0);
+    const int rank = view.shape.rank();
+    std::swap(view.strides[rank - 1], view.strides[rank - 2]);
+    view.shape = matrix_shape(view.shape, true);
+    const std::size_t size = element_bytes(view.dtype);
+    a.at = p.scratch(view.bytes());
+    a.lead = k;
+    p.emit([view, to = a.at, size](const Frame& f) {
+      copy_strided(size, view.shape, f.at(view.at), view.strides, f.at(to),
+                   dense_strides(view.shape));
+    });
+  } else {
+    a = rows_of(p, 0);
+  }
+  const PlannedEpilogue epilogue = plan_epilogue(p, form, y);
+  args.a_type = a.type;
+  args.lda = a.lead;
+  args.ldc = n;
+  args.epilogue.scale = form.alpha;
+  args.epilogue.activation = epilogue.activation;
+  args.epilogue.residual_stride = epilogue.residual_stride;
+  // The kernel may write over the residual, never over a.
+  const std::uint32_t over = epilogue.residual && product.over_residual ? 1u << form.residual : 0;
+  const bool bf16 = p.out_dtype() == DataType::bf16 && epilogue.all;
+  const Ref c = bf16 ? p.out() : p.out_f32(0, over);
+  args.c_type = bf16 ? Element::bf16 : Element::f32;
+  p.precision({operand_type(p.dtype(0), product.storage), DataType::f32, p.out_dtype(), false});
+  p.emit(product.kernel, 2.0 * static_cast<double>(args.rows) * static_cast<double>(n * k),
+         [args, weights, multiply, a = a.at, c, bias = epilogue.bias,
+          residual = epilogue.residual](const Frame& f) {
+           MatmulArgs now = args;
+           now.a = f.at(a);
+           now.c = f.at(c);
+           now.epilogue.bias = f.at<float>(bias);
+           now.epilogue.residual = f.at<float>(residual);
+           multiply(*weights, now);
+         });
+  if (!epilogue.all) emit_afterwards(p, form, y, c, true);
+}
+
 }  // namespace
 
 PlannedEpilogue plan_epilogue(Planner& p, const ProductForm& form, const Dims& y) {
@@ -126,52 +187,15 @@ void emit_afterwards(Planner& p, const ProductForm& form, const Dims& y, Ref sum
 
 void plan_packed_product(Planner& p, const ProductForm& form,
                          const std::shared_ptr<const PackedWeights>& weights) {
-  const Dims y = p.out_shape();
-  const std::int64_t n = weights->n();
-  const std::int64_t k = weights->k();
-  MatmulArgs args;
-  args.rows = n == 0 ? 0 : y.count() / n;
-  RowsView a;
-  if (form.trans_a) {
-    // [.., k, m] is copied to [.., m, k].
-    View view = p.view_f32(0);
-    const int rank = view.shape.rank();
-    std::swap(view.strides[rank - 1], view.strides[rank - 2]);
-    view.shape = matrix_shape(view.shape, true);
-    const std::size_t size = element_bytes(view.dtype);
-    a.at = p.scratch(view.bytes());
-    a.lead = k;
-    p.emit([view, to = a.at, size](const Frame& f) {
-      copy_strided(size, view.shape, f.at(view.at), view.strides, f.at(to),
-                   dense_strides(view.shape));
-    });
-  } else {
-    a = rows_of(p, 0);
-  }
-  const PlannedEpilogue epilogue = plan_epilogue(p, form, y);
-  args.a_type = a.type;
-  args.lda = a.lead;
-  args.ldc = n;
-  args.epilogue.scale = form.alpha;
-  args.epilogue.activation = epilogue.activation;
-  args.epilogue.residual_stride = epilogue.residual_stride;
-  // The kernel may write over the residual, never over a.
-  const std::uint32_t over = epilogue.residual ? 1u << form.residual : 0;
-  const bool bf16 = p.out_dtype() == DataType::bf16 && epilogue.all;
-  const Ref c = bf16 ? p.out() : p.out_f32(0, over);
-  args.c_type = bf16 ? Element::bf16 : Element::f32;
-  p.precision({operand_type(p.dtype(0), weights->storage()), DataType::f32, p.out_dtype(), false});
-  p.emit("matmul packed", 2.0 * static_cast<double>(args.rows) * static_cast<double>(n * k),
-         [args, weights = weights.get(), a = a.at, c, bias = epilogue.bias,
-          residual = epilogue.residual](const Frame& f) {
-           MatmulArgs now = args;
-           now.a = f.at(a);
-           now.c = f.at(c);
-           now.epilogue.bias = f.at<float>(bias);
-           now.epilogue.residual = f.at<float>(residual);
-           matmul(*weights, now);
-         });
-  if (!epilogue.all) emit_afterwards(p, form, y, c, true);
+  plan_product(p, form, {weights->n(), weights->k(), weights->storage(), "matmul packed", true},
+               weights.get(),
+               [](const PackedWeights& w, const MatmulArgs& args) { matmul(w, args); });
+}
+
+void plan_library_product(Planner& p, const ProductForm& form,
+                          const std::shared_ptr<const OnednnProduct>& weights) {
+  plan_product(p, form, {weights->n(), weights->k(), weights->storage(), "onednn matmul", false},
+               weights.get(), [](const OnednnProduct& w, const MatmulArgs& args) { w.run(args); });
 }
 
 void plan_side_by_side_product(Planner& p, const std::shared_ptr<const PackedWeights>& weights,

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "backends/cpu/kernels/matmul.h"
+#include "backends/cpu/onednn_product.h"
 #include "backends/cpu/ops/epilogue.h"
 #include "backends/cpu/planner.h"
 
@@ -32,6 +33,8 @@ void emit_afterwards(Planner& p, const ProductForm& form, const Dims& y, Ref sum
 // The product with weights packed before, [k, n].
 void plan_packed_product(Planner& p, const ProductForm& form,
                          const std::shared_ptr<const PackedWeights>& weights);
+void plan_library_product(Planner& p, const ProductForm& form,
+                          const std::shared_ptr<const OnednnProduct>& weights);
 // The product with several matrices side by side, of as many outputs (see Unit::side_outputs).
 void plan_side_by_side_product(Planner& p, const std::shared_ptr<const PackedWeights>& weights,
                                const float* bias, std::span<const std::int64_t> columns);
