@@ -16,6 +16,7 @@ struct Participant {
   std::unique_ptr<Worker> worker;
   std::shared_ptr<const Graph> optimised;
   std::optional<Error> failed;
+  std::vector<Tensor> outputs;  // of the case at hand
 };
 
 class Comparison {
@@ -24,6 +25,17 @@ class Comparison {
              const CompareOptions& options)
       : imported_(imported), job_(job), options_(options) {
     for (const BackendSpec& spec : options.specs) participants_.push_back(start(spec));
+    if (options.skip) {
+      std::erase_if(participants_, [&options](Participant& participant) {
+        try {
+          participant.worker->ready();
+          return false;
+        } catch (const Error& error) {
+          options.skip(participant.spec.text + ": " + error.what());
+          return true;
+        }
+      });
+    }
     if (options.reference) reference_ = start(*options.reference);
   }
 
@@ -37,14 +49,20 @@ class Comparison {
                       [this](double fraction) { progress("float64 oracle", fraction); });
     const std::vector<Tensor> wanted =
         reference_ ? reference_->worker->run(one.inputs, false).outputs : oracle.outputs();
-    if (!one.expected.empty()) report.participants.push_back(expected(one, oracle, wanted));
+    std::vector<Answers> answers;
+    if (!one.expected.empty()) {
+      report.participants.push_back(expected(one, oracle, wanted, answers));
+    }
     std::vector<std::size_t> alive;
     for (Participant& participant : participants_) {
       progress(participant.spec.text, 0);
       report.participants.push_back(run(participant, one, oracle, wanted));
-      if (report.participants.back().performance) alive.push_back(report.participants.size() - 1);
+      if (!report.participants.back().performance) continue;
+      alive.push_back(report.participants.size() - 1);
+      answers.push_back(answers_of(report.participants.back(), std::move(participant.outputs)));
     }
-    if (options_.measure) measure_all(report, alive);
+    if (answers.size() > 1) report.agreement = agreement_of(answers);
+    if (options_.measure) measure_all(one, report, alive);
     return report;
   }
 
@@ -80,7 +98,8 @@ class Comparison {
 
   // The data set's own outputs: somebody's run of the same model, at the precision it asks for.
   ParticipantReport expected(const CompareCase& one, OraclePass& oracle,
-                             const std::vector<Tensor>& wanted) const {
+                             const std::vector<Tensor>& wanted,
+                             std::vector<Answers>& answers) const {
     ParticipantReport report;
     report.spec = "expected";
     report.device.name = "outputs in the data set";
@@ -91,7 +110,22 @@ class Comparison {
       outputs.push_back(it != one.expected.end() ? it->second : Tensor());
     }
     judge_outputs(outputs, wanted, oracle.noise(*imported_, {}), report);
+    answers.push_back(answers_of(report, std::move(outputs)));
     return report;
+  }
+
+  // The outputs with what is expected of each; a data set may leave some out.
+  Answers answers_of(const ParticipantReport& report, std::vector<Tensor> outputs) const {
+    Answers answers;
+    answers.spec = report.spec;
+    outputs.resize(imported_->outputs.size());
+    std::size_t judged = 0;
+    for (const Tensor& output : outputs) {
+      const bool known = output.defined() && judged < report.outputs.size();
+      answers.expected_rms.push_back(known ? report.outputs[judged++].expected_rms : std::nullopt);
+    }
+    answers.outputs = std::move(outputs);
+    return answers;
   }
 
   ParticipantReport run(Participant& participant, const CompareCase& one, OraclePass& oracle,
@@ -136,6 +170,7 @@ class Comparison {
       participant.optimised = optimise_for(imported_, participant.spec, job_.disabled_passes);
     }
     judge_outputs(first.outputs, wanted, oracle.noise(*participant.optimised, steps), report);
+    participant.outputs = first.outputs;
     // The oracle's steps hand on float64 values that no tensor of the model's types holds.
     if (options_.per_step && participant.spec.backend != "reference") {
       const WorkerRun tapped = worker.run(one.inputs, true);
@@ -158,8 +193,11 @@ class Comparison {
     return std::equal(a.begin(), a.end(), b.begin(), b.end(), identical);
   }
 
-  // Participants take turns; those that failed have none.
-  void measure_all(CaseReport& report, const std::vector<std::size_t>& alive) {
+  // Participants take turns; those that failed have none. A second process of the first one shows
+  // what the noise is.
+  void measure_all(const CompareCase& one, CaseReport& report,
+                   const std::vector<std::size_t>& alive) {
+    if (alive.empty()) return;
     std::vector<Worker*> workers;
     std::vector<Performance> results;
     const std::size_t first = report.participants.size() - participants_.size();
@@ -167,10 +205,49 @@ class Comparison {
       workers.push_back(participants_[index - first].worker.get());
       results.push_back(*report.participants[index].performance);
     }
-    progress("measuring", 0);
-    measure(workers, options_.measuring, results);
+    MeasureOptions measuring = options_.measuring;
+    measuring.per_step = options_.per_step;
+    measuring.progress = [this](double fraction) { progress("measuring", fraction); };
+    try {
+      std::optional<Participant> twin;
+      if (twin_fits(*workers.front())) {
+        twin = start(participants_[alive.front() - first].spec);
+        twin->worker->run(one.inputs, false);
+      }
+      report.calibration =
+          measure(workers, twin ? twin->worker.get() : nullptr, measuring, results);
+    } catch (const Error& error) {
+      report.measuring_error = error.what();
+      return;
+    }
     for (std::size_t i = 0; i < alive.size(); ++i) {
-      report.participants[alive[i]].performance = results[i];
+      ParticipantReport& p = report.participants[alive[i]];
+      if (options_.per_step) {
+        progress("ceilings of " + p.spec, 0);
+        explain(results[i], participants_[alive[i] - first].spec, p.device, imported_,
+                job_.disabled_passes, one.dims);
+        place_steps(results[i], p.steps);
+      }
+      p.performance = results[i];
+    }
+  }
+
+  // Whether a second process of it leaves the machine room to breathe.
+  static bool twin_fits(Worker& worker) {
+    return worker.memory().peak_bytes < this_machine().memory_bytes / 4;
+  }
+
+  // The judged steps with the times and bounds of the measured ones, where they are the same.
+  static void place_steps(const Performance& performance, std::vector<StepReport>& steps) {
+    if (!performance.roofline || performance.steps.size() != steps.size()) return;
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+      if (performance.steps[i].node != steps[i].node) return;
+      const StepBound& bound = performance.roofline->steps[i];
+      steps[i].ms = performance.steps[i].ms;
+      steps[i].flops = bound.flops;
+      steps[i].bytes = bound.bytes;
+      steps[i].lower_ms = bound.lower_ms;
+      steps[i].bound = bound.bound;
     }
   }
 

@@ -17,6 +17,8 @@ namespace concord::parity {
 
 struct CompareOptions {
   std::vector<BackendSpec> specs;
+  // Told of specs that do not start, which are then left out; without it they are failures.
+  std::function<void(const std::string& line)> skip;
   std::optional<BackendSpec> reference;         // instead of the float64 oracle
   std::optional<Tolerance> tolerance;           // for every output
   std::map<std::string, Tolerance> tolerances;  // by output name; before `tolerance`

@@ -2,11 +2,13 @@
 
 #include <string_view>
 
-// The HTML report's files, embedded at build time (parity/html.cmake).
+// The files of HTML pages, embedded at build time (parity/html.cmake).
 namespace concord::parity {
 
 std::string_view report_css();
-std::string_view report_js();
-std::string_view chart_js();  // Chart.js (MIT licence), minified
+std::string_view page_js();     // what pages share: tables, charts, light and dark
+std::string_view report_js();   // the parity report
+std::string_view devices_js();  // ceilings of devices
+std::string_view chart_js();    // Chart.js (MIT licence), minified
 
 }  // namespace concord::parity

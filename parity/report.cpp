@@ -103,6 +103,10 @@ int Report::exit_code() const {
       for (const ParticipantReport& p : one.participants) take(code_of(p));
     }
   }
+  if (baseline) {
+    if (baseline->worse(BaselineSubject::numbers)) take(concord::exit_code(ErrorKind::diverged));
+    if (baseline->worse(BaselineSubject::speed)) take(4);
+  }
   return result;
 }
 

@@ -9,6 +9,8 @@
 #include "graph/dim.h"
 #include "graph/error.h"
 #include "graph/tensor.h"
+#include "parity/agreement.h"
+#include "parity/baseline.h"
 #include "parity/metrics.h"
 #include "parity/performance.h"
 #include "parity/worker.h"
@@ -93,6 +95,8 @@ struct StepReport {
   double flops = 0;
   double bytes = 0;
   double ms = 0;
+  double lower_ms = 0;  // what the device's ceilings allow (parity/roofline.h)
+  Bound bound = Bound::none;
 };
 
 struct ParticipantReport {
@@ -120,6 +124,9 @@ struct CaseReport {
   Bindings dims;
   std::string reference;  // "float64 oracle" or a spec
   std::vector<ParticipantReport> participants;
+  std::optional<Agreement> agreement;      // of several participants
+  std::optional<Calibration> calibration;  // of the measuring
+  std::string measuring_error;             // why there are no times
 };
 
 struct ModelReport {
@@ -148,6 +155,7 @@ struct Report {
   Machine machine;
   std::vector<ModelReport> models;
   std::vector<std::string> skipped;  // backends that do not start here, with the reason
+  std::optional<BaselineReport> baseline;
 
   Verdict verdict() const;
   int exit_code() const;
@@ -168,9 +176,10 @@ struct TextOptions {
   bool colour = false;
 };
 std::string to_text(const Report& report, const TextOptions& options);  // ≤ 100 columns
-std::string to_json_text(const Report& report);  // as parity/report.schema.json says
-std::string to_html(const Report& report);       // one file, no network
-std::string to_junit(const Report& report);      // one case per output and spec
-std::string to_markdown(const Report& report);   // fits a CI step summary
+// As parity/report.schema.json says; `indent` −1 for one line.
+std::string to_json_text(const Report& report, int indent = 1);
+std::string to_html(const Report& report);      // one file, no network
+std::string to_junit(const Report& report);     // one case per output and spec
+std::string to_markdown(const Report& report);  // fits a CI step summary
 
 }  // namespace concord::parity

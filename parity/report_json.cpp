@@ -76,6 +76,10 @@ json to_json(const StepReport& s) {
                  {"flops", s.flops},
                  {"bytes", s.bytes},
                  {"ms", s.ms}};
+  if (s.bound != Bound::none) {
+    result["lower_ms"] = s.lower_ms;
+    result["bound"] = std::string(to_string(s.bound));
+  }
   if (!s.judged) return result;
   result["verdict"] = std::string(to_string(s.verdict));
   result["worst_budget"] = number(s.worst_budget);
@@ -127,21 +131,60 @@ json to_json(const ParticipantReport& p) {
   if (p.repeats_that_differ) {
     result["repeats"] = {{"runs", p.repeats}, {"differ", *p.repeats_that_differ}};
   }
-  if (p.performance) result["performance"] = to_json(*p.performance);
+  if (p.performance) {
+    result["performance"] = to_json(*p.performance);
+    if (!p.steps.empty()) result["performance"].erase("steps");  // they stand with the verdicts
+  }
+  return result;
+}
+
+json to_json(const Agreement& agreement) {
+  json participants = json::array();
+  for (std::size_t i = 0; i < agreement.participants.size(); ++i) {
+    participants.push_back({{"spec", agreement.participants[i]}, {"class", agreement.classes[i]}});
+  }
+  json pairs = json::array();
+  for (const AgreementPair& pair : agreement.pairs) {
+    json item = {{"a", agreement.participants[static_cast<std::size_t>(pair.a)]},
+                 {"b", agreement.participants[static_cast<std::size_t>(pair.b)]},
+                 {"identical", pair.identical}};
+    if (pair.ratio) item["ratio"] = number(*pair.ratio);
+    pairs.push_back(std::move(item));
+  }
+  return {{"participants", std::move(participants)}, {"pairs", std::move(pairs)}};
+}
+
+json to_json(const BaselineReport& baseline) {
+  json findings = json::array();
+  for (const BaselineFinding& f : baseline.findings) {
+    findings.push_back({{"model", f.model},
+                        {"case", f.label},
+                        {"spec", f.spec},
+                        {"subject", std::string(to_string(f.subject))},
+                        {"change", std::string(to_string(f.change))},
+                        {"ratio", f.ratio},
+                        {"text", f.text}});
+  }
+  return {{"path", baseline.path}, {"date", baseline.date}, {"findings", std::move(findings)}};
+}
+
+json to_json(const CaseReport& one) {
+  json participants = json::array();
+  for (const ParticipantReport& p : one.participants) participants.push_back(to_json(p));
+  json result = {{"label", one.label},
+                 {"data", one.data},
+                 {"dims", one.dims},
+                 {"reference", one.reference},
+                 {"participants", std::move(participants)}};
+  if (one.agreement) result["agreement"] = to_json(*one.agreement);
+  if (one.calibration) result["noise"] = to_json(*one.calibration);
+  if (!one.measuring_error.empty()) result["measuring_error"] = one.measuring_error;
   return result;
 }
 
 json to_json(const ModelReport& model) {
   json cases = json::array();
-  for (const CaseReport& one : model.cases) {
-    json participants = json::array();
-    for (const ParticipantReport& p : one.participants) participants.push_back(to_json(p));
-    cases.push_back({{"label", one.label},
-                     {"data", one.data},
-                     {"dims", one.dims},
-                     {"reference", one.reference},
-                     {"participants", participants}});
-  }
+  for (const CaseReport& one : model.cases) cases.push_back(to_json(one));
   json result = {{"model",
                   {{"path", model.path},
                    {"sha256", model.sha256},
@@ -157,7 +200,7 @@ json to_json(const ModelReport& model) {
 
 // One model's members stand at the top, as the command line's contract has them; several stand
 // in `models`.
-std::string to_json_text(const Report& report) {
+std::string to_json_text(const Report& report, int indent) {
   json result = {{"schema", 1},
                  {"version", report.version},
                  {"date", report.date},
@@ -168,6 +211,7 @@ std::string to_json_text(const Report& report) {
                    {"system", report.machine.system}}},
                  {"skipped", report.skipped},
                  {"verdict", std::string(to_string(report.verdict()))}};
+  if (report.baseline) result["baseline"] = to_json(*report.baseline);
   json models = json::array();
   for (const ModelReport& model : report.models) models.push_back(to_json(model));
   if (models.size() == 1) {
@@ -175,7 +219,7 @@ std::string to_json_text(const Report& report) {
   } else {
     result["models"] = std::move(models);
   }
-  return result.dump(1, ' ', false, json::error_handler_t::replace) + "\n";
+  return result.dump(indent, ' ', false, json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace concord::parity

@@ -1,81 +1,11 @@
 #include <algorithm>
-#include <cmath>
-#include <cstdio>
 
 #include "parity/report.h"
+#include "parity/report_sections.h"
+#include "parity/text.h"
 
 namespace concord::parity {
 namespace {
-
-constexpr std::size_t kWidth = 100;
-
-std::string format(const char* pattern, double v) {
-  char text[48];
-  std::snprintf(text, sizeof text, pattern, v);
-  return text;
-}
-
-std::string number(double v) {
-  if (std::isinf(v)) return v > 0 ? "inf" : "-inf";
-  if (v != 0 && (std::abs(v) < 1e-3 || std::abs(v) >= 1e5)) return format("%.2e", v);
-  return format("%.4g", v);
-}
-
-std::string milliseconds(double ms) {
-  return format(ms < 10 ? "%.3f" : ms < 100 ? "%.2f" : "%.1f", ms);
-}
-
-std::string cut(const std::string& text, std::size_t width) {
-  return text.size() <= width ? text : text.substr(0, width - 3) + "...";
-}
-
-// Lines of words, no longer than the page, indented after the first.
-std::string wrap(const std::string& text, std::size_t indent) {
-  std::string result;
-  std::string line;
-  std::size_t start = 0;
-  const std::string margin(indent, ' ');
-  while (start < text.size()) {
-    const std::size_t end = std::min(text.find(' ', start), text.size());
-    const std::string word = text.substr(start, end - start);
-    if (!line.empty() && line.size() + 1 + word.size() + indent > kWidth) {
-      result += line + "\n" + margin;
-      line.clear();
-    }
-    line += (line.empty() ? "" : " ") + word;
-    start = end + 1;
-  }
-  return result + line;
-}
-
-// Columns as wide as their widest cell, the first ones left, numbers right.
-class Table {
- public:
-  Table(std::vector<std::string> heads, std::size_t left) : left_(left) { add(std::move(heads)); }
-  void add(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
-  std::string text(std::size_t indent) const {
-    std::vector<std::size_t> widths;
-    for (const auto& row : rows_) {
-      widths.resize(std::max(widths.size(), row.size()));
-      for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
-    }
-    std::string result;
-    for (const auto& row : rows_) {
-      std::string line(indent, ' ');
-      for (std::size_t i = 0; i < row.size(); ++i) {
-        const std::string space(widths[i] - row[i].size(), ' ');
-        line += (i ? "  " : "") + (i < left_ ? row[i] + space : space + row[i]);
-      }
-      line.erase(line.find_last_not_of(' ') + 1);
-      result += line + "\n";
-    }
-    return result;
-  }
-
- private:
-  std::size_t left_;
-  std::vector<std::vector<std::string>> rows_;
-};
 
 class Writer {
  public:
@@ -84,6 +14,7 @@ class Writer {
   std::string write() {
     for (const std::string& line : report_.skipped) out_ += wrap("skipped " + line, 2) + "\n";
     for (const ModelReport& model : report_.models) write_model(model);
+    if (report_.baseline) out_ += baseline_text(*report_.baseline);
     out_ += headline();
     return std::move(out_);
   }
@@ -101,6 +32,7 @@ class Writer {
       return;  // the hint may be a table: it goes with the error
     }
     for (const CaseReport& one : model.cases) write_case(one);
+    if (model.cases.size() > 1) out_ += matrix_text(model);
   }
 
   void write_case(const CaseReport& one) {
@@ -111,7 +43,8 @@ class Writer {
             "\n";
     for (const ParticipantReport& p : one.participants) write_participant(p);
     write_outputs(one);
-    write_performance(one);
+    out_ += performance_text(one, options_);
+    out_ += agreement_text(one);
     if (options_.per_step) {
       for (const ParticipantReport& p : one.participants) write_steps(p);
     }
@@ -162,21 +95,6 @@ class Writer {
                    is_float(o.dtype) ? number(o.metrics.rms_error) : "-",
                    o.expected_rms ? number(*o.expected_rms) : "-"});
       }
-    }
-    if (any) out_ += table.text(4);
-  }
-
-  void write_performance(const CaseReport& one) {
-    Table table({"ms", "median", "p90", "load", "compile", "plan", "first run", "peak MB"}, 1);
-    bool any = false;
-    for (const ParticipantReport& p : one.participants) {
-      if (!p.performance || p.performance->times.empty()) continue;
-      any = true;
-      const Performance& f = *p.performance;
-      table.add({cut(p.spec, 30), milliseconds(f.latency.median), milliseconds(f.latency.p90),
-                 milliseconds(f.load_ms), milliseconds(f.compile_ms), milliseconds(f.plan_ms),
-                 milliseconds(f.first_run_ms),
-                 format("%.0f", static_cast<double>(f.memory.peak_bytes) / 1e6)});
     }
     if (any) out_ += table.text(4);
   }

@@ -67,11 +67,13 @@ std::vector<double> Worker::burst(double seconds, int least, double warmup_s) {
   return answer.at("times").get<std::vector<double>>();
 }
 
-std::vector<WorkerStep> Worker::steps(double seconds) {
+WorkerProfile Worker::profile(double seconds) {
   ready();
-  std::vector<WorkerStep> result;
-  const json answer = state_->process.ask({{"command", "steps"}, {"seconds", seconds}});
-  for (const json& item : answer.at("steps")) result.push_back(step_from_json(item));
+  WorkerProfile result;
+  const json answer = state_->process.ask({{"command", "profile"}, {"seconds", seconds}});
+  for (const json& item : answer.at("steps")) result.steps.push_back(step_from_json(item));
+  result.run_ms = answer.at("run_ms").get<double>();
+  result.transfer_ms = answer.at("transfer_ms").get<double>();
   return result;
 }
 

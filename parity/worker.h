@@ -67,6 +67,13 @@ struct WorkerRun {
   double run_ms = 0;
 };
 
+// One timed run, step by step.
+struct WorkerProfile {
+  std::vector<WorkerStep> steps;
+  double run_ms = 0;       // median of the runs as a whole, timing's own cost included
+  double transfer_ms = 0;  // median; between host and device
+};
+
 struct WorkerMemory {
   std::int64_t peak_bytes = 0;  // high-water mark of the process, mapped pages included
   MemoryUse planned;
@@ -83,11 +90,12 @@ class Worker {
   const WorkerReady& ready();  // waits for load and compile
   // Inputs in the model's order. With taps, every value that the plan writes anyway is spooled.
   WorkerRun run(const std::vector<Tensor>& inputs, bool taps);
-  // Runs on the inputs of the last run(): warms up, then measures for `seconds` (at least `least`
-  // runs); one latency in ms per run.
+  // Runs on the inputs of the last run(): warms up (one run at least, unless warmup_s is 0), then
+  // measures for `seconds` (at least `least` runs); one latency in ms per run.
   std::vector<double> burst(double seconds, int least = 5, double warmup_s = 0.0);
-  // Per-step medians over runs that together take about `seconds`.
-  std::vector<WorkerStep> steps(double seconds);
+  // Medians over runs that together take about `seconds`, one run at least.
+  WorkerProfile profile(double seconds);
+  std::vector<WorkerStep> steps(double seconds) { return profile(seconds).steps; }
   WorkerMemory memory();
   std::string describe();
 

@@ -10,6 +10,7 @@
 #include "backends/session.h"
 #include "graph/error.h"
 #include "importer/importer.h"
+#include "parity/ceilings.h"
 #include "parity/conformance.h"
 #include "parity/spool.h"
 #include "parity/worker.h"
@@ -145,7 +146,11 @@ class Child {
     const auto least = command.at("least").get<std::size_t>();
     const auto warmup = command.at("warmup").get<double>();
     const auto begin = Clock::now();
-    while (milliseconds(begin, Clock::now()) < warmup * 1e3) session_->run(inputs_);
+    if (warmup > 0) {
+      do {
+        session_->run(inputs_);
+      } while (milliseconds(begin, Clock::now()) < warmup * 1e3);
+    }
     std::vector<double> times;
     const auto start = Clock::now();
     while (times.size() < least || milliseconds(start, Clock::now()) < seconds * 1e3) {
@@ -156,16 +161,21 @@ class Child {
     return {{"times", times}};
   }
 
-  json steps(const json& command) {
+  json profile(const json& command) {
     const auto seconds = command.at("seconds").get<double>();
     std::vector<std::vector<double>> times;
+    std::vector<double> runs;
+    std::vector<double> transfers;
     std::vector<SessionStep> last;
     const auto start = Clock::now();
     do {
       std::vector<SessionStep> steps;
       RunOptions options;
       options.steps = &steps;
+      options.transfer_ms = &transfers.emplace_back(0.0);
+      const auto t0 = Clock::now();
       session_->run(inputs_, options);
+      runs.push_back(milliseconds(t0, Clock::now()));
       times.resize(steps.size());
       for (std::size_t i = 0; i < steps.size(); ++i) times[i].push_back(steps[i].ms);
       last = std::move(steps);
@@ -183,7 +193,7 @@ class Child {
       step.ms = median(times[i]);
       list.push_back(to_json(step));
     }
-    return {{"steps", list}};
+    return {{"steps", list}, {"run_ms", median(runs)}, {"transfer_ms", median(transfers)}};
   }
 
   static json folder(const json& command) {
@@ -194,6 +204,14 @@ class Child {
             {"op", result.op},
             {"cause", result.cause},
             {"unsupported", result.unsupported}};
+  }
+
+  static json calibrate(const json& command) {
+    CalibrateOptions options;
+    options.sweep = command.at("sweep").get<bool>();
+    options.seconds = command.at("seconds").get<double>();
+    const BackendSpec spec = parse_spec(command.at("spec").get<std::string>());
+    return to_json(measure_ceilings(spec, options));
   }
 
   json memory() const {
@@ -207,10 +225,11 @@ class Child {
     const auto name = command.at("command").get<std::string>();
     if (name == "start") return start(command);
     if (name == "folder") return folder(command);
+    if (name == "calibrate") return calibrate(command);
     if (!session_) throw Error(ErrorKind::failed, "internal: the worker has no model");
     if (name == "run") return run(command);
     if (name == "burst") return burst(command);
-    if (name == "steps") return steps(command);
+    if (name == "profile") return profile(command);
     if (name == "memory") return memory();
     if (name == "describe") return {{"text", session_->describe()}};
     throw Error(ErrorKind::failed, "internal: unknown worker command '" + name + "'");

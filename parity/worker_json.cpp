@@ -45,7 +45,8 @@ json to_json(const WorkerReady& ready) {
             {"name", ready.device.name},
             {"driver", ready.device.driver},
             {"type", ready.device.type},
-            {"memory_bytes", ready.device.memory_bytes}}},
+            {"memory_bytes", ready.device.memory_bytes},
+            {"units", ready.device.units}}},
           {"fallbacks", fallbacks}};
 }
 
@@ -56,9 +57,12 @@ WorkerReady ready_from_json(const json& j) {
   ready.backend = j.at("backend").get<std::string>();
   ready.version = j.at("version").get<std::string>();
   const json& d = j.at("device");
-  ready.device = {d.at("index").get<int>(), d.at("name").get<std::string>(),
-                  d.at("driver").get<std::string>(), d.at("type").get<std::string>(),
-                  d.at("memory_bytes").get<std::uint64_t>()};
+  ready.device = {d.at("index").get<int>(),
+                  d.at("name").get<std::string>(),
+                  d.at("driver").get<std::string>(),
+                  d.at("type").get<std::string>(),
+                  d.at("memory_bytes").get<std::uint64_t>(),
+                  d.at("units").get<int>()};
   for (const json& f : j.at("fallbacks")) {
     ready.fallbacks.push_back({f.at("node").get<int>(), f.at("name").get<std::string>(),
                                f.at("op").get<std::string>(), f.at("reason").get<std::string>(),

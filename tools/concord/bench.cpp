@@ -1,5 +1,3 @@
-#include <algorithm>
-#include <cstdio>
 #include <iostream>
 
 #include <CLI/CLI.hpp>
@@ -10,6 +8,8 @@
 #include "graph/passes.h"
 #include "importer/importer.h"
 #include "parity/performance.h"
+#include "parity/report.h"
+#include "parity/report_sections.h"
 #include "parity/worker.h"
 #include "tools/concord/commands.h"
 #include "tools/concord/profile.h"
@@ -24,60 +24,9 @@ struct Options {
   std::string profile;
   double seconds = 2.0;
   bool per_step = false;
+  std::vector<std::string> precisions;
   InputOptions inputs;
 };
-
-std::string milliseconds(double ms) {
-  char text[32];
-  std::snprintf(text, sizeof text, ms < 10 ? "%.3f" : ms < 100 ? "%.2f" : "%.1f", ms);
-  return text;
-}
-
-void print_table(const std::vector<parity::Performance>& results) {
-  std::size_t width = 7;
-  for (const auto& r : results) width = std::max(width, r.spec.size());
-  std::printf("%-*s %9s %9s %9s %9s %9s %9s %9s %8s\n", static_cast<int>(width), "backend",
-              "median", "min", "p90", "load", "compile", "plan", "first", "peak MB");
-  for (const auto& r : results) {
-    std::printf("%-*s %9s %9s %9s %9s %9s %9s %9s %8.0f\n", static_cast<int>(width), r.spec.c_str(),
-                milliseconds(r.latency.median).c_str(), milliseconds(r.latency.min).c_str(),
-                milliseconds(r.latency.p90).c_str(), milliseconds(r.load_ms).c_str(),
-                milliseconds(r.compile_ms).c_str(), milliseconds(r.plan_ms).c_str(),
-                milliseconds(r.first_run_ms).c_str(),
-                static_cast<double>(r.memory.peak_bytes) / 1e6);
-  }
-  std::printf("times in ms\n");
-}
-
-// Kernels by the time that they take together.
-void print_steps(const parity::Performance& result) {
-  struct Row {
-    double ms = 0, flops = 0, bytes = 0;
-    int steps = 0;
-  };
-  std::map<std::string, Row> rows;
-  double total = 0;
-  for (const parity::WorkerStep& step : result.steps) {
-    Row& row = rows[step.backend + " " + step.kernel];
-    row.ms += step.ms;
-    row.flops += step.flops;
-    row.bytes += step.bytes;
-    ++row.steps;
-    total += step.ms;
-  }
-  std::vector<std::pair<std::string, Row>> sorted(rows.begin(), rows.end());
-  std::sort(sorted.begin(), sorted.end(),
-            [](const auto& a, const auto& b) { return a.second.ms > b.second.ms; });
-  std::printf("\n%s: %zu steps, %s ms together\n", result.spec.c_str(), result.steps.size(),
-              milliseconds(total).c_str());
-  std::printf("  %9s %6s %6s %9s %8s  %s\n", "ms", "share", "steps", "GFLOP/s", "GB/s", "kernel");
-  for (const auto& [name, row] : sorted) {
-    const double seconds = std::max(row.ms, 1e-9) * 1e-3;
-    std::printf("  %9s %5.1f%% %6d %9.1f %8.1f  %s\n", milliseconds(row.ms).c_str(),
-                100 * row.ms / std::max(total, 1e-9), row.steps, row.flops / seconds * 1e-9,
-                row.bytes / seconds * 1e-9, name.c_str());
-  }
-}
 
 void write_profile(const std::string& file, const graph::Graph& imported,
                    const std::vector<InputCase>& cases, const std::string& spec,
@@ -94,12 +43,115 @@ void write_profile(const std::string& file, const graph::Graph& imported,
   write_report(file, chrome_trace(session, steps));
 }
 
+// The participants of one case, started one at a time, since starts are timed as well.
+class Bench {
+ public:
+  Bench(const Options& options, const CommonOptions& common, const InputCase& one)
+      : options_(options), common_(common), one_(one) {}
+
+  void start(const std::vector<BackendSpec>& specs) {
+    for (const BackendSpec& spec : specs) {
+      progress("starting " + spec.text, 0);
+      std::unique_ptr<parity::Worker> fresh = worker(spec);
+      if (!starts(*fresh, spec)) continue;
+      specs_.push_back(spec);
+      workers_.push_back(std::move(fresh));
+      const parity::WorkerReady& ready = workers_.back()->ready();
+      const parity::WorkerRun first = workers_.back()->run(one_.inputs, false);
+      parity::Performance& result = results_.emplace_back();
+      result.spec = spec.text;
+      result.load_ms = ready.load_ms;
+      result.compile_ms = ready.compile_ms;
+      result.plan_ms = first.plan_ms;
+      result.first_run_ms = first.run_ms;
+      for (const parity::WorkerFallback& f : ready.fallbacks) {
+        if (f.by_nature || common_.quiet) continue;
+        std::cerr << "concord: " << spec.text << " runs " << f.name << " (" << f.op
+                  << ") on the CPU: " << f.reason << "\n";
+      }
+    }
+    if (workers_.empty()) {
+      throw Error(ErrorKind::failed, "no backend has one of these precisions",
+                  "see concord devices");
+    }
+    if (workers_.front()->memory().peak_bytes < parity::this_machine().memory_bytes / 4) {
+      progress("starting a second " + specs_.front().text, 0);
+      twin_ = worker(specs_.front());
+      twin_->run(one_.inputs, false);
+    }
+  }
+
+  void measure() {
+    parity::MeasureOptions measuring;
+    measuring.seconds = options_.seconds;
+    measuring.per_step = options_.per_step;
+    measuring.progress = [this](double fraction) { progress("measuring", fraction); };
+    std::vector<parity::Worker*> workers;
+    for (const auto& worker : workers_) workers.push_back(worker.get());
+    calibration_ = parity::measure(workers, twin_.get(), measuring, results_);
+    twin_.reset();
+  }
+
+  void explain(const std::shared_ptr<const graph::Graph>& imported) {
+    if (!options_.per_step) return;
+    for (std::size_t i = 0; i < specs_.size(); ++i) {
+      progress("ceilings of " + specs_[i].text, 0);
+      parity::explain(results_[i], specs_[i], workers_[i]->ready().device, imported,
+                      {common_.disabled_passes.begin(), common_.disabled_passes.end()}, one_.dims);
+    }
+  }
+
+  std::string text() const {
+    progress("", 1);
+    return parity::performance_text(results_, calibration_, options_.per_step, 0);
+  }
+
+  nlohmann::json json() const {
+    nlohmann::json list = nlohmann::json::array();
+    for (const parity::Performance& result : results_) list.push_back(parity::to_json(result));
+    return {{"label", one_.label},
+            {"dims", one_.dims},
+            {"backends", std::move(list)},
+            {"noise", parity::to_json(calibration_)}};
+  }
+
+ private:
+  std::unique_ptr<parity::Worker> worker(const BackendSpec& spec) const {
+    return std::make_unique<parity::Worker>(common_.job(options_.model, spec.text));
+  }
+  // Of precisions multiplied, some a backend does not have; what was named outright must start.
+  bool starts(parity::Worker& fresh, const BackendSpec& spec) const {
+    if (options_.precisions.empty()) return true;
+    try {
+      fresh.ready();
+      return true;
+    } catch (const Error& error) {
+      if (!common_.quiet) std::cerr << "skipped " << spec.text << ": " << error.what() << "\n";
+      return false;
+    }
+  }
+  // On a terminal only; an empty text wipes the line.
+  void progress(const std::string& what, double fraction) const {
+    show_progress(common_, what.empty() ? "" : one_.label + ": " + what, fraction);
+  }
+
+  const Options& options_;
+  const CommonOptions& common_;
+  const InputCase& one_;
+  std::vector<BackendSpec> specs_;
+  std::vector<std::unique_ptr<parity::Worker>> workers_;
+  std::unique_ptr<parity::Worker> twin_;
+  std::vector<parity::Performance> results_;
+  parity::Calibration calibration_;
+};
+
 void bench(const Options& options, const CommonOptions& common) {
   const importer::Imported model = importer::load(options.model, common.import_options());
   const std::vector<InputCase> cases =
       input_cases(options.model, *model.graph, options.inputs, false);
   std::vector<std::string> skipped;
-  const std::vector<BackendSpec> specs = chosen_backends(options.backends, common, skipped);
+  const std::vector<BackendSpec> specs =
+      in_precisions(chosen_backends(options.backends, common, skipped), options.precisions);
   if (specs.empty()) {
     throw Error(ErrorKind::failed, "no backend starts here", "see concord devices");
   }
@@ -109,42 +161,18 @@ void bench(const Options& options, const CommonOptions& common) {
   }
   nlohmann::json case_list = nlohmann::json::array();
   for (const InputCase& one : cases) {
-    std::vector<parity::Performance> results(specs.size());
-    std::vector<std::unique_ptr<parity::Worker>> workers;
-    std::vector<parity::Worker*> pointers;
-    for (std::size_t i = 0; i < specs.size(); ++i) {
-      // One at a time: starts are timed as well.
-      workers.push_back(std::make_unique<parity::Worker>(common.job(options.model, specs[i].text)));
-      pointers.push_back(workers.back().get());
-      parity::Performance& result = results[i];
-      const parity::WorkerReady& ready = workers.back()->ready();
-      const parity::WorkerRun first = workers.back()->run(one.inputs, false);
-      result.spec = specs[i].text;
-      result.load_ms = ready.load_ms;
-      result.compile_ms = ready.compile_ms;
-      result.plan_ms = first.plan_ms;
-      result.first_run_ms = first.run_ms;
-      for (const parity::WorkerFallback& f : ready.fallbacks) {
-        if (f.by_nature || common.quiet) continue;
-        std::cerr << "concord: " << specs[i].text << " runs " << f.name << " (" << f.op
-                  << ") on the CPU: " << f.reason << "\n";
-      }
-    }
-    parity::MeasureOptions measure;
-    measure.seconds = options.seconds;
-    measure.per_step = options.per_step;
-    parity::measure(pointers, measure, results);
+    Bench run(options, common, one);
+    run.start(specs);
+    run.measure();
+    run.explain(model.graph);
+    const std::string table = run.text();
     if (text) {
-      if (!common.quiet)
+      if (!common.quiet) {
         std::cout << one.label << (one.generated ? " (generated inputs)" : "") << "\n";
-      print_table(results);
-      if (options.per_step) {
-        for (const parity::Performance& result : results) print_steps(result);
       }
+      std::cout << table;
     }
-    nlohmann::json list = nlohmann::json::array();
-    for (const parity::Performance& result : results) list.push_back(to_json(result));
-    case_list.push_back({{"label", one.label}, {"dims", one.dims}, {"backends", list}});
+    case_list.push_back(run.json());
   }
   if (!options.profile.empty()) {
     write_profile(options.profile, *model.graph, cases, specs.front().text, common);
@@ -152,6 +180,7 @@ void bench(const Options& options, const CommonOptions& common) {
   if (options.json.empty()) return;
   nlohmann::json report = {{"schema", 1}, {"model", options.model}};
   report["backends"] = case_list.front()["backends"];
+  report["noise"] = case_list.front()["noise"];
   if (case_list.size() > 1) report["cases"] = case_list;
   write_report(options.json, report.dump(1) + "\n");
 }
@@ -165,10 +194,12 @@ void add_bench(CLI::App& app, CommonOptions& common, int&) {
       ->required();
   command->add_option("--backends", options->backends, "Default: all that start here")
       ->type_name("SPEC[,SPEC]");
+  add_precision_option(*command, options->precisions);
   command->add_option("--seconds", options->seconds, "Measured time per backend (default 2)")
       ->check(CLI::Range(0.0, 3600.0))
       ->type_name("S");
-  command->add_flag("--per-step", options->per_step, "Also time each step");
+  command->add_flag("--per-step", options->per_step,
+                    "Also time each step and place it under the device's ceilings");
   command->add_option("--json", options->json, "Write JSON (- for stdout)")->type_name("FILE");
   command->add_option("--profile", options->profile, "Write a Chrome trace of the first backend")
       ->type_name("FILE");

@@ -18,6 +18,7 @@ void add_conformance(CLI::App& app, CommonOptions& common, int& exit);
 
 // The options that a subcommand's INPUTS stand for, and those that stand everywhere.
 void add_input_options(CLI::App& command, InputOptions& inputs);
+void add_precision_option(CLI::App& command, std::vector<std::string>& precisions);
 void add_common_options(CLI::App& command, CommonOptions& common);
 
 }  // namespace concord::tools

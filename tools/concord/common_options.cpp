@@ -15,6 +15,16 @@ void add_input_options(CLI::App& command, InputOptions& inputs) {
   command.add_option("--seed", inputs.seed, "Seed of generated inputs (default 0)")->type_name("N");
 }
 
+void add_precision_option(CLI::App& command, std::vector<std::string>& precisions) {
+  command
+      .add_option("--precision", precisions,
+                  "Each backend in each of these; what one does not have is skipped")
+      ->type_name("P[,P]")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->check(CLI::IsMember({"model", "f32", "tf32", "bf16", "f16", "int8"}));
+}
+
 void add_common_options(CLI::App& command, CommonOptions& common) {
   command.add_flag("--no-fallback", common.no_fallback,
                    "A node that its backend cannot run is an error");

@@ -1,7 +1,10 @@
 #include "tools/concord/options.h"
 
 #include <charconv>
+#include <ctime>
 #include <iostream>
+
+#include <unistd.h>
 
 #include "backends/registry.h"
 #include "backends/session.h"
@@ -211,6 +214,38 @@ std::vector<BackendSpec> chosen_backends(const std::string& list, const CommonOp
     }
   }
   return specs;
+}
+
+std::vector<BackendSpec> in_precisions(const std::vector<BackendSpec>& specs,
+                                       const std::vector<std::string>& precisions) {
+  if (precisions.empty()) return specs;
+  std::vector<BackendSpec> result;
+  for (const BackendSpec& spec : specs) {
+    if (spec.text.find("precision=") != std::string::npos) {
+      result.push_back(spec);
+      continue;
+    }
+    const std::string separator = spec.text.find(':') == std::string::npos ? ":" : ",";
+    for (const std::string& precision : precisions) {
+      result.push_back(parse_spec(spec.text + separator + "precision=" + precision));
+    }
+  }
+  return result;
+}
+
+std::string now_text() {
+  const std::time_t now = std::time(nullptr);
+  char text[32];
+  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", std::gmtime(&now));
+  return text;
+}
+
+void show_progress(const CommonOptions& common, const std::string& what, double fraction) {
+  static const bool terminal = isatty(STDERR_FILENO) != 0;
+  if (!terminal || common.quiet) return;
+  std::cerr << "\r\033[K";
+  if (!what.empty()) std::cerr << what << " " << static_cast<int>(fraction * 100) << "%";
+  std::cerr << std::flush;
 }
 
 void write_report(const std::string& target, const std::string& text) {

@@ -60,6 +60,16 @@ std::vector<Bindings> parse_set(const std::vector<std::string>& words);
 std::vector<BackendSpec> chosen_backends(const std::string& list, const CommonOptions& common,
                                          std::vector<std::string>& skipped);
 
+// Each spec in each precision; one that names a precision itself stays as it is.
+std::vector<BackendSpec> in_precisions(const std::vector<BackendSpec>& specs,
+                                       const std::vector<std::string>& precisions);
+
+std::string now_text();  // ISO 8601, UTC
+
+// Shows what is going on, on a line of stderr that the next call overwrites, if that is a terminal
+// and --quiet is not given; an empty text wipes it.
+void show_progress(const CommonOptions& common, const std::string& what, double fraction);
+
 // Writes text to a file, or to stdout for "-"; throws Error(failed) if the system refuses.
 void write_report(const std::string& target, const std::string& text);
 

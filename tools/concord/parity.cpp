@@ -1,8 +1,8 @@
-#include <chrono>
-#include <ctime>
+#include <fstream>
 #include <iostream>
 
 #include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
 #include <unistd.h>
 
 #include "backends/build_id.h"
@@ -30,14 +30,21 @@ struct Options {
   std::string html;
   std::string junit;
   std::string markdown;
+  std::string baseline;
+  std::vector<std::string> precisions;
   InputOptions inputs;
 };
 
-std::string now_text() {
-  const std::time_t now = std::time(nullptr);
-  char text[32];
-  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", std::gmtime(&now));
-  return text;
+nlohmann::json read_json(const std::string& path) {
+  std::ifstream in(path);
+  if (!in) {
+    throw Error(ErrorKind::usage, path + ": cannot be read", "give the JSON of an earlier report");
+  }
+  nlohmann::json json = nlohmann::json::parse(in, nullptr, false);
+  if (json.is_discarded()) {
+    throw Error(ErrorKind::invalid, path + ": is not JSON", "give the JSON of an earlier report");
+  }
+  return json;
 }
 
 // The models that the words mean: files, model folders, and folders of model folders.
@@ -84,10 +91,21 @@ int run(const Options& options, const CommonOptions& common) {
   report.version = CONCORD_VERSION;
   report.date = now_text();
   report.machine = parity::this_machine();
+  // Read first: a file that cannot be is to be told before the work, and may be one that is
+  // written.
+  nlohmann::json baseline;
+  if (!options.baseline.empty()) {
+    baseline = read_json(options.baseline);
+    static_cast<void>(parity::compare_with_baseline(report, baseline, options.baseline));
+  }
   parity::CompareOptions compare_options;
   compare_options.specs = chosen_backends(options.backends, common, report.skipped);
   if (compare_options.specs.empty()) {
     throw Error(ErrorKind::failed, "no backend starts here", "see concord devices");
+  }
+  if (!options.precisions.empty()) {
+    compare_options.specs = in_precisions(compare_options.specs, options.precisions);
+    compare_options.skip = [&report](const std::string& line) { report.skipped.push_back(line); };
   }
   if (!options.reference.empty()) {
     compare_options.reference = common.spec(parse_spec(options.reference));
@@ -101,16 +119,15 @@ int run(const Options& options, const CommonOptions& common) {
   compare_options.repeat = options.repeat;
   compare_options.measure = options.seconds > 0;
   compare_options.measuring.seconds = options.seconds;
-  const bool progress = isatty(STDERR_FILENO) != 0 && !common.quiet;
   for (const std::filesystem::path& path : models_of(options.models)) {
-    if (progress) {
-      compare_options.progress = [&path](const std::string& what, double fraction) {
-        std::cerr << "\r\033[K" << path.filename().string() << ": " << what << " "
-                  << static_cast<int>(fraction * 100) << "%" << std::flush;
-      };
-    }
+    compare_options.progress = [&path, &common](const std::string& what, double fraction) {
+      show_progress(common, path.filename().string() + ": " + what, fraction);
+    };
     report.models.push_back(compare(path, options, common, compare_options));
-    if (progress) std::cerr << "\r\033[K";
+    show_progress(common, "", 1);
+  }
+  if (!baseline.is_null()) {
+    report.baseline = parity::compare_with_baseline(report, baseline, options.baseline);
   }
   parity::TextOptions text;
   text.per_step = options.per_step;
@@ -141,6 +158,7 @@ void add_parity(CLI::App& app, CommonOptions& common, int& exit) {
       ->required();
   command->add_option("--backends", options->backends, "Default: all that start here")
       ->type_name("SPEC[,SPEC]");
+  add_precision_option(*command, options->precisions);
   command->add_option("--reference", options->reference, "Compare with this instead of the oracle")
       ->type_name("SPEC");
   command->add_flag("--per-step", options->per_step, "Also judge each step by its own inputs");
@@ -157,6 +175,10 @@ void add_parity(CLI::App& app, CommonOptions& common, int& exit) {
       ->add_option("--seconds", options->seconds, "Measured time per backend (default 1; 0: none)")
       ->check(CLI::Range(0.0, 3600.0))
       ->type_name("S");
+  command
+      ->add_option("--baseline", options->baseline,
+                   "Earlier --json: exit 1 if numbers got worse, 4 if slower, beyond the noise")
+      ->type_name("FILE");
   command->add_option("--json", options->json, "Write JSON (- for stdout)")->type_name("FILE");
   command->add_option("--html", options->html, "Write one HTML file with charts")
       ->type_name("FILE");
