@@ -3,13 +3,7 @@
 namespace concord::cpu {
 namespace {
 
-std::optional<std::string> why_unsupported(const graph::Graph& graph, const graph::Node& node) {
-  if (element_bytes(output_dtype(graph, node)) == 0) return why_not_host(graph, node);
-  return std::nullopt;
-}
-
-PlanFn prepare(Compiler& c) {
-  if (element_bytes(c.out_value().dtype) == 0) return prepare_host(c);
+PlanFn prepare(Compiler&) {
   return [](Planner& p) {
     View view = p.view(0);
     view.dtype = p.out_dtype();
@@ -20,6 +14,6 @@ PlanFn prepare(Compiler& c) {
 }  // namespace
 
 const Lowering cpu_bit_cast{
-    .why_unsupported = why_unsupported, .prepare = prepare, .passes_views = true};
+    .why_unsupported = why_not_movable, .prepare = prepare_movement<prepare>, .passes_views = true};
 
 }  // namespace concord::cpu

@@ -21,6 +21,6 @@ PlanFn prepare(Compiler&) {
 }  // namespace
 
 const Lowering cpu_broadcast{
-    .why_unsupported = why_not_movable, .prepare = prepare, .view_inputs = 1};
+    .why_unsupported = why_not_movable, .prepare = prepare_movement<prepare>, .view_inputs = 1};
 
 }  // namespace concord::cpu

@@ -36,12 +36,14 @@ inline std::optional<std::string> why_not_float(const graph::Graph& graph, const
   return std::nullopt;
 }
 
-// Types that are moved as they are: whole bytes.
+// Types that are moved as they are: whole bytes here, smaller ones by the host.
 inline std::optional<std::string> why_not_movable(const graph::Graph& graph,
                                                   const graph::Node& node) {
-  const DataType dtype = output_dtype(graph, node);
-  if (element_bytes(dtype) == 0) return type_reason(dtype);
-  return std::nullopt;
+  return element_bytes(output_dtype(graph, node)) == 0 ? why_not_host(graph, node) : std::nullopt;
+}
+template <PlanFn (*prepare)(Compiler&)>
+PlanFn prepare_movement(Compiler& c) {
+  return element_bytes(c.out_value().dtype) == 0 ? prepare_host(c) : prepare(c);
 }
 
 inline std::optional<std::string> any_node(const graph::Graph&, const graph::Node&) {

@@ -29,7 +29,8 @@ PlanFn prepare(Compiler& c) {
 
 }  // namespace
 
-const Lowering cpu_concat{
-    .why_unsupported = why_not_movable, .prepare = prepare, .view_inputs = kAllInputs};
+const Lowering cpu_concat{.why_unsupported = why_not_movable,
+                          .prepare = prepare_movement<prepare>,
+                          .view_inputs = kAllInputs};
 
 }  // namespace concord::cpu

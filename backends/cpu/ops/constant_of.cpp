@@ -19,6 +19,7 @@ PlanFn prepare(Compiler& c) {
 
 }  // namespace
 
-const Lowering cpu_constant_of{.why_unsupported = why_not_movable, .prepare = prepare};
+const Lowering cpu_constant_of{.why_unsupported = why_not_movable,
+                               .prepare = prepare_movement<prepare>};
 
 }  // namespace concord::cpu

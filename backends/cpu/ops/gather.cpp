@@ -5,13 +5,7 @@
 namespace concord::cpu {
 namespace {
 
-std::optional<std::string> why_unsupported(const graph::Graph& graph, const graph::Node& node) {
-  if (element_bytes(output_dtype(graph, node)) == 0) return why_not_host(graph, node);
-  return std::nullopt;
-}
-
 PlanFn prepare(Compiler& c) {
-  if (element_bytes(c.out_value().dtype) == 0) return prepare_host(c);
   return [axis = static_cast<int>(c.attrs().integer("axis"))](Planner& p) {
     const Dims shape = p.shape(0);
     const Ref x = p.in_bytes(0);
@@ -39,6 +33,6 @@ PlanFn prepare(Compiler& c) {
 
 }  // namespace
 
-const Lowering cpu_gather{.why_unsupported = why_unsupported, .prepare = prepare};
+const Lowering cpu_gather{.why_unsupported = why_not_movable, .prepare = prepare_movement<prepare>};
 
 }  // namespace concord::cpu

@@ -30,6 +30,7 @@ PlanFn prepare(Compiler& c) {
 
 }  // namespace
 
-const Lowering cpu_gather_elements{.why_unsupported = why_not_movable, .prepare = prepare};
+const Lowering cpu_gather_elements{.why_unsupported = why_not_movable,
+                                   .prepare = prepare_movement<prepare>};
 
 }  // namespace concord::cpu

@@ -29,6 +29,6 @@ PlanFn prepare(Compiler&) {
 
 }  // namespace
 
-const Lowering cpu_select{.why_unsupported = why_not_movable, .prepare = prepare};
+const Lowering cpu_select{.why_unsupported = why_not_movable, .prepare = prepare_movement<prepare>};
 
 }  // namespace concord::cpu

@@ -35,6 +35,7 @@ PlanFn prepare(Compiler& c) {
 
 }  // namespace
 
-const Lowering cpu_slice{.why_unsupported = why_unsupported, .prepare = prepare, .view_inputs = 1};
+const Lowering cpu_slice{
+    .why_unsupported = why_unsupported, .prepare = prepare_movement<prepare>, .view_inputs = 1};
 
 }  // namespace concord::cpu

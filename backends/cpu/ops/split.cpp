@@ -23,6 +23,7 @@ PlanFn prepare(Compiler& c) {
 
 }  // namespace
 
-const Lowering cpu_split{.why_unsupported = why_not_movable, .prepare = prepare, .view_inputs = 1};
+const Lowering cpu_split{
+    .why_unsupported = why_not_movable, .prepare = prepare_movement<prepare>, .view_inputs = 1};
 
 }  // namespace concord::cpu

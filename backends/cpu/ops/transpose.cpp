@@ -19,6 +19,6 @@ PlanFn prepare(Compiler& c) {
 }  // namespace
 
 const Lowering cpu_transpose{
-    .why_unsupported = why_not_movable, .prepare = prepare, .view_inputs = 1};
+    .why_unsupported = why_not_movable, .prepare = prepare_movement<prepare>, .view_inputs = 1};
 
 }  // namespace concord::cpu
