@@ -243,7 +243,7 @@ TEST_P(Reduce, CumulativeSum) {
   const std::vector<std::int32_t> x = {1, 2, 3, 4, 5, 6};
   std::vector<std::int32_t> out(6);
   const auto run = [&](bool exclusive, bool reverse) {
-    cumulative_sum(Element::i32, 1, 3, 2, x.data(), out.data(), exclusive, reverse);
+    cumulative(CumulativeOp::sum, Element::i32, 1, 3, 2, x.data(), out.data(), exclusive, reverse);
     return out;
   };
   EXPECT_EQ(run(false, false), (std::vector<std::int32_t>{1, 2, 4, 6, 9, 12}));
