@@ -188,7 +188,7 @@ class Minimiser {
   int tried_ = 0;
 };
 
-std::string quoted(const std::string& word) {
+std::string shell_word(const std::string& word) {
   if (word.find_first_of(" '\"$\\()&;|<>*?") == std::string::npos) return word;
   std::string text = "'";
   for (const char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
@@ -287,9 +287,9 @@ MinimalReport minimise(const std::shared_ptr<const Graph>& imported, const Worke
       if (report.keeps_cures) break;
     }
     report.folder = options.folder.string();
-    report.command = "concord parity " + quoted(report.folder) + " --backends " + quoted(job.spec) +
+    report.command = "concord parity " + shell_word(report.folder) + " --backends " + shell_word(job.spec) +
                      " --per-step";
-    for (const std::string& word : options.command_tail) report.command += " " + quoted(word);
+    for (const std::string& word : options.command_tail) report.command += " " + shell_word(word);
     importer::write_file(options.folder / "command.txt", report.command + "\n");
   } catch (const Error& error) {
     report.error = error.what();

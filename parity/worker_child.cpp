@@ -276,14 +276,6 @@ class Child {
     return to_json(measure_ceilings(spec, options));
   }
 
-  static json calibrate(const json& command) {
-    CalibrateOptions options;
-    options.sweep = command.at("sweep").get<bool>();
-    options.seconds = command.at("seconds").get<double>();
-    const BackendSpec spec = parse_spec(command.at("spec").get<std::string>());
-    return to_json(measure_ceilings(spec, options));
-  }
-
   json memory() const {
     WorkerMemory memory;
     memory.peak_bytes = high_water_mark();

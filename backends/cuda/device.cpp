@@ -122,7 +122,7 @@ std::shared_ptr<const BlasLibrary> find_blas(gpu::DeviceProperties& properties, 
 
 OpenedDevice open_device(const std::string& wanted, const CompileOptions& options) {
   const std::shared_ptr<const Driver> driver = Driver::get();
-  const std::vector<PhysicalDevice> devices = physical_devices(*driver);
+  std::vector<PhysicalDevice> devices = physical_devices(*driver);
   const std::size_t chosen = gpu::select_candidate(gpu::candidates_of(devices), wanted, "CUDA");
   const auto index = static_cast<int>(devices[chosen].index);
   const auto library = find_blas(devices[chosen].properties, options.matmul != MatmulSource::portable);

@@ -122,8 +122,7 @@ int conformance(const Options& options, const CommonOptions& common) {
         {"passed", passed}, {"passed_native", native}, {"failed", failed},
         {"fell_back", fell_back}};
     write_report(options.json,
-                 report.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + "
-");
+                 report.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
   }
   return unexpected > 0 || !stale.empty() ? exit_code(ErrorKind::diverged) : 0;
 }

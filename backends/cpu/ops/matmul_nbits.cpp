@@ -95,14 +95,14 @@ PlanFn prepare_nibbles(Compiler& c, const Blocks& blocks, bool quantise) {
     const Ref rows =
         quantise ? p.scratch(QuantisedRows::bytes(args.rows, weights->k(), weights->block()))
                  : Ref{};
-    const Ref c = p.out_f32(0);
+    const Ref out = p.out_f32(0);
     p.precision({quantise ? DataType::i8 : DataType::f32, DataType::f32, p.out_dtype(), false});
     p.emit(quantise ? "matmul_nbits 4x8" : "matmul_nbits 4x32",
            2.0 * static_cast<double>(y.count()) * static_cast<double>(weights->k()),
-           [args, weights = weights.get(), a, bias, rows, c](const Frame& f) {
+           [args, weights = weights.get(), a, bias, rows, out](const Frame& f) {
              MatmulArgs now = args;
              now.a = f.at(a);
-             now.c = f.at(c);
+             now.c = f.at(out);
              now.epilogue.bias = f.at<float>(bias);
              matmul_nibbles(*weights, now, f.at(rows));
            });

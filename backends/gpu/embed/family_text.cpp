@@ -194,7 +194,9 @@ std::string ptx_source_text(const Family& family) {
       text += "\\n\"\n";
     }
     text += ";\n\n";
-    list += "    {\"" + module.name + "\", " + module.name + "_text},\n";
+    // Compilers refuse to count a text this long themselves.
+    list += "    {\"" + module.name + "\", {" + module.name + "_text, sizeof " + module.name +
+            "_text - 1}},\n";
   }
   const std::string name = family.name + "_texts";
   text += list.empty() ? "" : "static constexpr KernelText texts[] = {\n" + list + "};\n";
