@@ -42,7 +42,7 @@ struct SessionStep {
 struct RunOptions {
   TapSink* taps = nullptr;
   std::vector<SessionStep>* steps = nullptr;  // filled with times if wanted
-  double* transfer_ms = nullptr;  // added to, see RunArgs
+  double* transfer_ms = nullptr;              // added to, see RunArgs
   std::vector<std::pair<int, int>> path;      // of the body that runs, see SessionStep
 };
 

@@ -234,8 +234,8 @@ class Comparison {
     add(BaselineSubject::speed, change, interval.median,
         "takes " + ratio(interval.median) + " times as long (95 %: " + ratio(interval.low) +
             " to " + ratio(interval.high) + "), noise reaches " + ratio(slower) + ": " +
-            milliseconds(quantile(was, 0.5)) + " to " + milliseconds(p.performance->latency.median) +
-            " ms" + machine);
+            milliseconds(quantile(was, 0.5)) + " to " +
+            milliseconds(p.performance->latency.median) + " ms" + machine);
   }
 
   const Report& report_;

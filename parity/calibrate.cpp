@@ -102,9 +102,8 @@ Best best_of(Builder builder, const BackendSpec& spec, double budget_ms) {
   return best;
 }
 
-const graph::Attributes kSoftmax = {{"axis", std::int64_t{1}},
-                                    {"log", std::int64_t{0}},
-                                    {"nan_to_zero", std::int64_t{0}}};
+const graph::Attributes kSoftmax = {
+    {"axis", std::int64_t{1}}, {"log", std::int64_t{0}}, {"nan_to_zero", std::int64_t{0}}};
 
 graph::Attributes unary(const char* fn) {
   return {{"fn", std::string(fn)}, {"alpha", 0.0}, {"beta", 0.0}};
@@ -190,8 +189,9 @@ class Calibrator {
                  : std::vector<std::int64_t>{128, 256, 512, 1024};
     }
     std::vector<std::int64_t> sizes;
-    if (!gpu) return {8,  16,  24,  32,  48,  64,  96,  128, 160,  192,
-                      256, 320, 384, 448, 512, 640, 768, 1024, 1536, 2048};
+    if (!gpu)
+      return {8,   16,  24,  32,  48,  64,  96,  128,  160,  192,
+              256, 320, 384, 448, 512, 640, 768, 1024, 1536, 2048};
     for (std::int64_t i = 1; i <= 64; ++i) {  // at each tile's edge, and just beyond
       sizes.push_back(128 * i);
       if (i <= 32) sizes.push_back(128 * i + 16);
@@ -227,7 +227,8 @@ class Calibrator {
     const DataType dtype = integers ? DataType::i8 : DataType::f32;
     Builder builder(dtype, {n, n});
     graph::Attributes attrs;
-    if (!integers) attrs = {{"trans_a", std::int64_t{0}}, {"trans_b", std::int64_t{0}}, {"alpha", 1.0}};
+    if (!integers)
+      attrs = {{"trans_a", std::int64_t{0}}, {"trans_b", std::int64_t{0}}, {"alpha", 1.0}};
     builder.add(integers ? OpKind::matmul_integer : OpKind::matmul, attrs,
                 {random_tensor(dtype, {n, n})});
     BackendSpec spec = spec_;

@@ -15,8 +15,8 @@
 namespace concord::parity {
 
 struct CopyRate {
-  double bytes = 0;    // read and written together
-  double rate = 0;     // bytes per second
+  double bytes = 0;  // read and written together
+  double rate = 0;   // bytes per second
 };
 
 struct MatmulRate {
@@ -34,8 +34,8 @@ struct MatmulCeiling {
 struct Ceilings {
   std::string backend;
   DeviceInfo device;
-  double step_ms = 0;  // what one more step of nothing adds to a run
-  double run_ms = 0;   // what a run costs before its first step
+  double step_ms = 0;            // what one more step of nothing adds to a run
+  double run_ms = 0;             // what a run costs before its first step
   std::vector<CopyRate> copies;  // by rising size: caches show
   std::vector<MatmulCeiling> matmuls;
 

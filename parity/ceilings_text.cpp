@@ -20,9 +20,9 @@ std::string to_text(const Ceilings& c, std::size_t indent) {
             " of less\n";
   }
   for (const MatmulCeiling& m : c.matmuls) {
-    const auto best = std::max_element(
-        m.sizes.begin(), m.sizes.end(),
-        [](const MatmulRate& a, const MatmulRate& b) { return a.rate < b.rate; });
+    const auto best =
+        std::max_element(m.sizes.begin(), m.sizes.end(),
+                         [](const MatmulRate& a, const MatmulRate& b) { return a.rate < b.rate; });
     text += margin + "matmul in " + m.precision + ": " + with_unit(m.peak, "FLOP/s");
     if (best != m.sizes.end()) {
       text += " at " + std::to_string(best->size) + " cubed (" + best->kernel + ")";

@@ -15,7 +15,7 @@ struct HtmlPage {
   std::string title;
   std::vector<std::string> subtitle;  // lines
   std::string headline;
-  bool good = true;  // of the headline
+  bool good = true;                 // of the headline
   std::vector<std::string> notes;   // below the headline
   std::vector<std::string> footer;  // paragraphs
   std::string data;                 // JSON

@@ -53,14 +53,13 @@ std::string where_time_goes(const Performance& p, std::size_t indent) {
   if (!p.roofline) return {};
   const Roofline& r = *p.roofline;
   const std::string margin(indent, ' ');
-  std::string text = p.spec + ": could be " + milliseconds(r.lower_ms) + " ms, is " +
-                     milliseconds(r.run_ms) + " ms. " + std::to_string(p.steps.size()) +
-                     " steps take " + milliseconds(r.steps_ms) + " ms (bound by arithmetic " +
-                     bound_share(r, Bound::arithmetic) + ", memory " +
-                     bound_share(r, Bound::memory) + ", overhead " +
-                     bound_share(r, Bound::overhead) + "), transfers " +
-                     milliseconds(r.transfer_ms) + " ms, the rest " + milliseconds(r.outside_ms) +
-                     " ms; " + with_unit(r.moved_bytes, "B") + " moved";
+  std::string text =
+      p.spec + ": could be " + milliseconds(r.lower_ms) + " ms, is " + milliseconds(r.run_ms) +
+      " ms. " + std::to_string(p.steps.size()) + " steps take " + milliseconds(r.steps_ms) +
+      " ms (bound by arithmetic " + bound_share(r, Bound::arithmetic) + ", memory " +
+      bound_share(r, Bound::memory) + ", overhead " + bound_share(r, Bound::overhead) +
+      "), transfers " + milliseconds(r.transfer_ms) + " ms, the rest " +
+      milliseconds(r.outside_ms) + " ms; " + with_unit(r.moved_bytes, "B") + " moved";
   if (r.unfused_bytes > 0) text += ", " + with_unit(r.unfused_bytes, "B") + " without fusion";
   std::string result = margin + wrap(text, indent + 2) + "\n";
   Table table({"kernel", "bound by", "steps", "ms", "lost", "of ceiling", "FLOP/s", "B/s"}, 2);
@@ -111,8 +110,8 @@ std::string performance_text(const CaseReport& one, const TextOptions& options) 
   if (!one.measuring_error.empty()) {
     text = "    " + wrap("not measured: " + one.measuring_error, 6) + "\n";
   }
-  return text + performance_text(results, one.calibration.value_or(Calibration()),
-                                 options.per_step, 4);
+  return text +
+         performance_text(results, one.calibration.value_or(Calibration()), options.per_step, 4);
 }
 
 std::string agreement_text(const CaseReport& one) {

@@ -44,12 +44,12 @@ struct Roofline {
   double run_ms = 0;                // the median run
   double steps_ms = 0;              // all steps
   double transfer_ms = 0;
-  double outside_ms = 0;        // what is neither: submitting, waiting, the session's own work
-  double lower_ms = 0;          // "could be": the steps' bounds and the device's cost of a run
-  double bound_ms[4] = {};      // measured time of the steps by Bound
-  double moved_bytes = 0;       // by the fused program
-  double unfused_bytes = 0;     // by the same model without fusion; 0: not known
-  Bound bound = Bound::none;    // that of most of the time
+  double outside_ms = 0;      // what is neither: submitting, waiting, the session's own work
+  double lower_ms = 0;        // "could be": the steps' bounds and the device's cost of a run
+  double bound_ms[4] = {};    // measured time of the steps by Bound
+  double moved_bytes = 0;     // by the fused program
+  double unfused_bytes = 0;   // by the same model without fusion; 0: not known
+  Bound bound = Bound::none;  // that of most of the time
 };
 
 // `optimised` is the graph that the steps belong to and `unfused` the same model without fusion

@@ -33,8 +33,11 @@ std::string with_unit(double v, const std::string& unit) {
     v /= 1000;
     ++prefix;
   }
-  return format(v == 0 || v >= 100 ? "%.0f" : v >= 10 ? "%.1f" : "%.2f", v) + " " +
-         kPrefixes[prefix] + unit;
+  return format(v == 0 || v >= 100 ? "%.0f"
+                : v >= 10          ? "%.1f"
+                                   : "%.2f",
+                v) +
+         " " + kPrefixes[prefix] + unit;
 }
 
 std::string ratio(double v) {
