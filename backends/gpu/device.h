@@ -86,7 +86,7 @@ enum class Epilogue : std::uint8_t { kNone, kRelu, kGeluTanh };
 struct LibraryMatmulCommand {
   DevicePtr a, b, y;  // [batch, m, k], [batch, k, n], [batch, m, n]
   DevicePtr bias{};   // [n], or none
-  DevicePtr residual;  // lies as y does, or none
+  DevicePtr residual{};  // lies as y does, or none
   std::int64_t batch = 1, m = 0, n = 0, k = 0;
   std::int64_t a_batch_stride = 0, b_batch_stride = 0, y_batch_stride = 0;
   std::int64_t a_row = 0, b_row = 0, y_row = 0;  // between rows as they are stored

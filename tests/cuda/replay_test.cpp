@@ -16,7 +16,7 @@ namespace {
 // tanh of exp of x, [n, 8].
 std::shared_ptr<graph::Graph> two_steps() {
   auto graph = std::make_shared<graph::Graph>();
-  graph::ValueId value = graph->add_value("x", DataType::f32, {Dim::symbol("n"), Dim(8)});
+  graph::ValueId value = graph->add_value("x", DataType::f32, SymShape{Dim::symbol("n"), Dim(8)});
   graph->inputs = {value};
   for (const char* function : {"exp", "tanh"}) {
     graph::Node node;
