@@ -219,14 +219,14 @@ class Comparison {
     const bool wrong = report.verdict > Verdict::branched || first_fault(report) != nullptr;
     const bool minimise_it = wrong && !options_.minimise.empty() && !minimised_;
     if (refused || participant.spec.backend == "reference") return;
-    if (report.verdict == Verdict::agrees && !options_.toggle && !minimise_it) return;
+    if (report.verdict <= Verdict::branched && !options_.toggle && !minimise_it) return;
     WorkerJob job = job_;
     job.spec = participant.spec.text;
     progress(participant.spec.text + ", what is wrong", 0);
     const Examination before = examine(imported_, job, oracle, true);
     if (report.steps.empty() && before.optimised) {
       report.steps = before.steps;
-      excuse(*before.optimised, report);
+      if (report.verdict != Verdict::failed) excuse(*before.optimised, report);
     }
     if (!report.taps_changed_outputs) report.taps_changed_outputs = before.taps_changed_outputs;
     report.toggles = try_toggles(imported_, job, before, oracle, [&](const std::string& toggle) {

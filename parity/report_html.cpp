@@ -12,7 +12,7 @@ std::string headline(const Report& report) {
     for (const CaseReport& one : model.cases) {
       for (const ParticipantReport& p : one.participants) {
         ++comparisons;
-        bad += p.verdict == Verdict::agrees ? 0 : 1;
+        bad += p.verdict <= Verdict::branched ? 0 : 1;
       }
     }
   }
