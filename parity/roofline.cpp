@@ -2,10 +2,9 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 
 #include <nlohmann/json.hpp>
-
-#include <optional>
 
 #include "parity/bodies.h"
 #include "parity/work.h"

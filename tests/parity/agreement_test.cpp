@@ -43,18 +43,18 @@ TEST(Agreement, WhatHasNoNoiseIsNotJudged) {
 TEST(Agreement, NumbersShapesAndTypesApart) {
   const float nan = std::nanf("");
   const float infinite = INFINITY;
-  EXPECT_TRUE(std::isinf(*agreement_of(std::vector<Answers>{answers("a", {1, nan}),
-                                                            answers("b", {1, 2})})
-                              .pairs[0]
-                              .ratio));
-  EXPECT_TRUE(std::isinf(*agreement_of(std::vector<Answers>{answers("a", {1, infinite}),
-                                                            answers("b", {1, -infinite})})
-                              .pairs[0]
-                              .ratio));
+  EXPECT_TRUE(
+      std::isinf(*agreement_of(std::vector<Answers>{answers("a", {1, nan}), answers("b", {1, 2})})
+                      .pairs[0]
+                      .ratio));
   EXPECT_TRUE(std::isinf(
-      *agreement_of(std::vector<Answers>{answers("a", {1, 2}), answers("b", {1, 2, 3})})
+      *agreement_of(std::vector<Answers>{answers("a", {1, infinite}), answers("b", {1, -infinite})})
            .pairs[0]
            .ratio));
+  EXPECT_TRUE(
+      std::isinf(*agreement_of(std::vector<Answers>{answers("a", {1, 2}), answers("b", {1, 2, 3})})
+                      .pairs[0]
+                      .ratio));
   Answers integers = answers("b", {1, 2});
   integers.outputs = {Tensor::from_ints(std::vector<std::int64_t>{1, 2})};
   EXPECT_TRUE(std::isinf(

@@ -28,15 +28,14 @@ ValueId add(Graph& graph, OpKind op, std::vector<ValueId> inputs, graph::Attribu
 struct Model {
   Graph graph;
   Model() {
-    const ValueId x =
-        graph.add_value("x", DataType::f32, SymShape{Dim::symbol("seq"), Dim(64)});
+    const ValueId x = graph.add_value("x", DataType::f32, SymShape{Dim::symbol("seq"), Dim(64)});
     graph.inputs = {x};
     const ValueId w = graph.add_constant("w", Tensor::zeros(DataType::f32, {64, 128}));
-    const ValueId c = add(
-        graph, OpKind::matmul, {x, w},
-        {{"trans_a", std::int64_t{0}}, {"trans_b", std::int64_t{0}}, {"alpha", 1.0}});
-    const ValueId y =
-        add(graph, OpKind::unary, {c}, {{"fn", std::string("relu")}, {"alpha", 0.0}, {"beta", 0.0}});
+    const ValueId c =
+        add(graph, OpKind::matmul, {x, w},
+            {{"trans_a", std::int64_t{0}}, {"trans_b", std::int64_t{0}}, {"alpha", 1.0}});
+    const ValueId y = add(graph, OpKind::unary, {c},
+                          {{"fn", std::string("relu")}, {"alpha", 0.0}, {"beta", 0.0}});
     graph.outputs = {y};
   }
 };
@@ -128,9 +127,9 @@ TEST(Roofline, PlacesStepsUnderTheHighestCeiling) {
 TEST(Roofline, AGroupOfProductsCountsWhereItRan) {
   Model m;
   const ValueId w = m.graph.add_constant("w2", Tensor::zeros(DataType::f32, {64, 32}));
-  const ValueId y = add(
-      m.graph, OpKind::matmul, {m.graph.inputs[0], w},
-      {{"trans_a", std::int64_t{0}}, {"trans_b", std::int64_t{0}}, {"alpha", 1.0}});
+  const ValueId y =
+      add(m.graph, OpKind::matmul, {m.graph.inputs[0], w},
+          {{"trans_a", std::int64_t{0}}, {"trans_b", std::int64_t{0}}, {"alpha", 1.0}});
   m.graph.outputs.push_back(y);
   std::vector<WorkerStep> steps(2);
   steps[0].node = m.graph.order()[0].index;

@@ -1,5 +1,8 @@
 #include "parity/text.h"
 
+#include <algorithm>
+#include <string>
+
 #include <gtest/gtest.h>
 
 namespace concord::parity {

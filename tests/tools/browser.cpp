@@ -1,5 +1,6 @@
 #include "tests/tools/browser.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 
@@ -19,8 +20,8 @@ std::string run(const std::string& command) {
 }
 
 std::string browser() {
-  std::string path = run(
-      "command -v chromium || command -v chromium-browser || command -v google-chrome || true");
+  std::string path =
+      run("command -v chromium || command -v chromium-browser || command -v google-chrome || true");
   while (!path.empty() && path.back() == '\n') path.pop_back();
   return path;
 }
@@ -60,11 +61,11 @@ std::optional<Rendered> render(const std::filesystem::path& page, bool dark) {
   const std::string log = (profile.path() / "log").string();
   // A container has no user namespaces to make the browser's sandbox of.
   Rendered rendered;
-  rendered.dom = run("timeout 120 " + program + " --headless --no-sandbox --disable-gpu" +
-                     " --disable-dev-shm-usage --user-data-dir=" + profile.path().string() +
-                     " --enable-logging=stderr --virtual-time-budget=20000 --window-size=1200,900" +
-                     " --dump-dom 'file://" + page.string() + (dark ? "#dark" : "#light") +
-                     "' 2>" + log);
+  rendered.dom =
+      run("timeout 120 " + program + " --headless --no-sandbox --disable-gpu" +
+          " --disable-dev-shm-usage --user-data-dir=" + profile.path().string() +
+          " --enable-logging=stderr --virtual-time-budget=20000 --window-size=1200,900" +
+          " --dump-dom 'file://" + page.string() + (dark ? "#dark" : "#light") + "' 2>" + log);
   rendered.console = script_errors(read_file(log));
   return rendered;
 }

@@ -27,21 +27,19 @@ TEST(Junit, AStandardParserReadsIt) {
   const TemporaryFolder folder;
   const std::string bad = folder.write("<bad> & \"worse\".onnx", "no model");
   const std::string file = (folder.path() / "report.xml").string();
-  const Outcome outcome =
-      concord({"parity", bad, bundled("bert__dynamo20"), "--backends", "reference", "--atol", "0",
-               "--seconds", "0", "--junit", file});
+  const Outcome outcome = concord({"parity", bad, bundled("bert__dynamo20"), "--backends",
+                                   "reference", "--atol", "0", "--seconds", "0", "--junit", file});
   ASSERT_EQ(outcome.exit, 2) << outcome.out << outcome.err;
-  const std::string command = "xmllint --noout --schema " CONCORD_SOURCE_DIR
-                              "/tests/tools/junit.xsd " +
-                              file + " 2>&1";
+  const std::string command =
+      "xmllint --noout --schema " CONCORD_SOURCE_DIR "/tests/tools/junit.xsd " + file + " 2>&1";
   EXPECT_EQ(std::system(command.c_str()), 0) << read_file(file);
 }
 
 TEST(Baseline, OfItselfPassesAndAnEditedOneFails) {
   const TemporaryFolder folder;
   const auto file = [&](const char* name) { return (folder.path() / name).string(); };
-  const std::vector<std::string> command = {"parity", bundled("bert__dynamo20"), "--backends", "cpu",
-                                            "--seconds", "0", "--json"};
+  const std::vector<std::string> command = {
+      "parity", bundled("bert__dynamo20"), "--backends", "cpu", "--seconds", "0", "--json"};
   const auto run = [&](std::vector<std::string> more) {
     std::vector<std::string> words = command;
     words.insert(words.end(), more.begin(), more.end());
@@ -70,17 +68,17 @@ TEST(Baseline, WhatCannotBeReadIsUsage) {
   for (const std::string& file :
        {(folder.path() / "absent.json").string(), folder.write("odd.json", "{]"),
         folder.write("list.json", "[1]")}) {
-    const Outcome outcome = concord({"parity", bundled("bert__dynamo20"), "--backends", "reference",
-                                     "--baseline", file});
+    const Outcome outcome = concord(
+        {"parity", bundled("bert__dynamo20"), "--backends", "reference", "--baseline", file});
     EXPECT_EQ(outcome.exit, 2) << outcome.out;
     EXPECT_NE(outcome.err.find("hint"), std::string::npos);
   }
 }
 
 TEST(Matrix, SpecsTimesShapesTimesPrecisions) {
-  const Outcome outcome =
-      concord({"parity", bundled("bert__dynamo20"), "--backends", "cpu,cpu:threads=1",
-               "--precision", "f32,bf16,int8", "--set", "seq=4,8", "--seconds", "0", "--json", "-"});
+  const Outcome outcome = concord({"parity", bundled("bert__dynamo20"), "--backends",
+                                   "cpu,cpu:threads=1", "--precision", "f32,bf16,int8", "--set",
+                                   "seq=4,8", "--seconds", "0", "--json", "-"});
   ASSERT_EQ(outcome.exit, 0) << outcome.out << outcome.err;
   const json report = json::parse(outcome.out);
   ASSERT_EQ(report.at("cases").size(), 2u);
