@@ -14,7 +14,7 @@
 namespace concord::gpu {
 namespace {
 
-std::vector<double> apply(const std::string& function, const std::vector<double>& x) {
+std::vector<double> device_result(const std::string& function, const std::vector<double>& x) {
   const Buffer in = upload(x);
   const Buffer out = upload(std::vector<double>(x.size()));
   const auto n = static_cast<std::int32_t>(x.size());
@@ -38,13 +38,13 @@ TEST(Float64, ExpAndLogAreExactToFewUnits) {
   std::vector<double> x{0, 1, -1, 709.7, -708.0};
   for (int i = 0; i < 2000; ++i) x.push_back(wide(engine));
   for (int i = 0; i < 2000; ++i) x.push_back(near(engine));
-  const std::vector<double> e = apply("exp", x);
+  const std::vector<double> e = device_result("exp", x);
   for (std::size_t i = 0; i < x.size(); ++i) {
     ASSERT_LE(ulps(e[i], std::exp(static_cast<long double>(x[i]))), 2) << x[i];
   }
   std::vector<double> positive{1, 2, 0.5, 1e-300, 1e300, 5e-324};
   for (const double value : x) positive.push_back(std::exp(value));
-  const std::vector<double> l = apply("log", positive);
+  const std::vector<double> l = device_result("log", positive);
   for (std::size_t i = 0; i < positive.size(); ++i) {
     const long double exact = std::log(static_cast<long double>(positive[i]));
     if (exact == 0) {
@@ -53,13 +53,13 @@ TEST(Float64, ExpAndLogAreExactToFewUnits) {
       ASSERT_LE(ulps(l[i], exact), 3) << positive[i];
     }
   }
-  const std::vector<double> special = apply("exp", {INFINITY, -INFINITY, NAN, 1000, -1000});
+  const std::vector<double> special = device_result("exp", {INFINITY, -INFINITY, NAN, 1000, -1000});
   EXPECT_EQ(special[0], INFINITY);
   EXPECT_EQ(special[1], 0);
   EXPECT_TRUE(std::isnan(special[2]));
   EXPECT_EQ(special[3], INFINITY);
   EXPECT_EQ(special[4], 0);
-  const std::vector<double> logs = apply("log", {INFINITY, 0, -1, NAN});
+  const std::vector<double> logs = device_result("log", {INFINITY, 0, -1, NAN});
   EXPECT_EQ(logs[0], INFINITY);
   EXPECT_EQ(logs[1], -INFINITY);
   EXPECT_TRUE(std::isnan(logs[2]) && std::isnan(logs[3]));
@@ -68,8 +68,8 @@ TEST(Float64, ExpAndLogAreExactToFewUnits) {
 TEST(Float64, RoundsHalfToEven) {
   if (!runs_here("unary_round_f64")) GTEST_SKIP() << "the device has no float64";
   const std::vector<double> x{0.5, 1.5, 2.5, -0.5, -1.5, 1e300, 0.49999999999999994, 4.5e15};
-  const std::vector<double> rounded = apply("round", x);
-  const std::vector<double> down = apply("floor", x);
+  const std::vector<double> rounded = device_result("round", x);
+  const std::vector<double> down = device_result("floor", x);
   for (std::size_t i = 0; i < x.size(); ++i) {
     EXPECT_EQ(rounded[i], std::nearbyint(x[i]));
     EXPECT_EQ(down[i], std::floor(x[i]));
