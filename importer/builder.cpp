@@ -23,21 +23,31 @@ std::vector<const onnx::NodeProto*> pointers(const Repeated& nodes) {
   return result;
 }
 
-DataType tensor_type(const onnx::ValueInfoProto& info) {
-  if (!info.type().has_tensor_type()) return DataType::undefined;
-  const int number = info.type().tensor_type().elem_type();
-  return number == 0 ? DataType::undefined : data_type(number);
-}
-
 std::string kind_of_type(const onnx::TypeProto& type) {
-  if (type.has_sequence_type()) return "a sequence";
+  if (type.has_sequence_type()) return "a sequence of something other than tensors";
   if (type.has_map_type()) return "a map";
-  if (type.has_optional_type()) return "an optional";
+  if (type.has_optional_type()) return "an optional of something other than tensors and sequences";
   if (type.has_sparse_tensor_type()) return "a sparse tensor";
   return "of no type";
 }
 
 }  // namespace
+
+DataType value_type(const onnx::TypeProto& type) {
+  if (type.has_tensor_type()) {
+    const int number = type.tensor_type().elem_type();
+    return number == 0 ? DataType::undefined : data_type(number);
+  }
+  if (type.has_sequence_type() && type.sequence_type().elem_type().has_tensor_type()) {
+    const DataType item = value_type(type.sequence_type().elem_type());
+    return item == DataType::undefined ? item : sequence_of(item);
+  }
+  if (type.has_optional_type() && !type.optional_type().elem_type().has_optional_type()) {
+    const DataType held = value_type(type.optional_type().elem_type());
+    return held == DataType::undefined ? held : optional_of(held);
+  }
+  return DataType::undefined;
+}
 
 const Binding* Scope::find(const std::string& name) const {
   if (const auto it = names.find(name); it != names.end()) return &it->second;
@@ -165,7 +175,7 @@ void Builder::count_operators(const Opsets& opsets,
 
 void Builder::add_declared(Scope& scope, const onnx::GraphProto& proto) {
   const auto declare = [&](const onnx::ValueInfoProto& info) {
-    const DataType dtype = tensor_type(info);
+    const DataType dtype = value_type(info.type());
     if (dtype != DataType::undefined) scope.declared[info.name()] = dtype;
   };
   for (const auto& info : proto.value_info()) declare(info);
@@ -255,13 +265,21 @@ void Builder::add_inputs(Scope& scope, const onnx::GraphProto& proto) {
       }
       continue;
     }
+    const DataType dtype = value_type(input.type());
+    if (is_container(dtype)) {
+      const ValueId id =
+          graph.add_value(input.name(), dtype, SymShape{Dim::symbol(input.name() + "_items")});
+      graph.inputs.push_back(id);
+      bind(scope, input.name(), {id, nullptr, false});
+      continue;
+    }
     if (!input.type().has_tensor_type()) {
       const bool has_type = input.type().value_case() != onnx::TypeProto::VALUE_NOT_SET;
       throw Error(has_type ? ErrorKind::unsupported : ErrorKind::invalid,
                   "input " + quote(input.name()) + " is " + kind_of_type(input.type()),
-                  has_type ? "only tensors can be given to a model" : "export it again");
+                  has_type ? "tensors, sequences and optionals can be given to a model"
+                           : "export it again");
     }
-    const DataType dtype = tensor_type(input);
     if (dtype == DataType::undefined) {
       throw Error(ErrorKind::invalid, "input " + quote(input.name()) + " has no data type",
                   "export it again");
@@ -287,11 +305,8 @@ void Builder::add_outputs(Scope& scope, const onnx::GraphProto& proto) {
                   "the model is incomplete: export it again");
     }
     if (binding->poisoned) throw Poisoned{};
-    if (binding->sequence) {
-      throw Error(ErrorKind::unsupported, "output " + quote(output.name()) + " is a sequence",
-                  "only tensors can be outputs");
-    }
-    ValueId value = binding->value;
+    const DataType stated = scope.declared_type(output.name());
+    ValueId value = materialise(*scope.state, *binding, output.name(), stated);
     if (!value.valid()) {
       throw Error(ErrorKind::invalid, "output " + quote(output.name()) + " is omitted");
     }
@@ -311,7 +326,6 @@ void Builder::add_outputs(Scope& scope, const onnx::GraphProto& proto) {
       identity.outputs = {value};
       graph::infer(graph, graph.add_node(std::move(identity)));
     }
-    const DataType stated = scope.declared_type(output.name());
     if (stated != DataType::undefined && graph.value(value).dtype != DataType::undefined &&
         stated != graph.value(value).dtype) {
       oddity("output " + quote(output.name()) + " is declared as " +
@@ -320,6 +334,33 @@ void Builder::add_outputs(Scope& scope, const onnx::GraphProto& proto) {
     }
     graph.outputs.push_back(value);
   }
+}
+
+ValueId Builder::materialise(GraphState& state, const Binding& binding, const std::string& name,
+                             DataType wanted) {
+  graph::Graph& graph = state.graph;
+  const auto make = [&](std::vector<ValueId> items, DataType type) {
+    graph::Node node;
+    node.op = OpKind::sequence;
+    node.name = name;
+    node.source_op = is_optional(type) ? "Optional" : "SequenceConstruct";
+    node.inputs = std::move(items);
+    node.attrs = {{"fn", std::string("make")}, {"to", type}};
+    const ValueId result = graph.add_value(unique_name(state, name + "#items"), type);
+    node.outputs = {result};
+    graph::infer(graph, graph.add_node(std::move(node)));
+    return result;
+  };
+  ValueId value = binding.value;
+  if (binding.sequence) {
+    DataType item = binding.item;
+    if (!binding.sequence->empty()) item = graph.value(binding.sequence->front()).dtype;
+    value = make(*binding.sequence, sequence_of(item));
+  }
+  if (value.valid() && is_optional(wanted) && item_type(wanted) == graph.value(value).dtype) {
+    value = make({value}, wanted);
+  }
+  return value;
 }
 
 void Builder::convert_nodes(Scope& scope, const std::vector<const onnx::NodeProto*>& nodes) {
@@ -382,9 +423,6 @@ graph::Graph Builder::build_body(const Scope& scope, const onnx::GraphProto& bod
     const Binding* outer = scope.find(name);
     if (outer == nullptr) continue;  // reported by order_nodes, with the node that reads it
     if (outer->poisoned) throw Poisoned{};
-    if (outer->sequence) {
-      throw Error(ErrorKind::unsupported, "a body reads the sequence " + quote(name));
-    }
     Binding own;
     if (outer->value.valid()) {
       const graph::Value& constant = scope.state->graph.value(outer->value);
@@ -429,14 +467,14 @@ std::vector<ValueId> Builder::inline_body(Scope& scope, const onnx::GraphProto& 
   std::vector<ValueId> results;
   for (const auto& output : body.output()) {
     const Binding* binding = inner.find(output.name());
-    if (binding == nullptr || (!binding->poisoned && !binding->value.valid())) {
-      throw Error(
-          binding != nullptr && binding->sequence ? ErrorKind::unsupported : ErrorKind::invalid,
-          "output " + quote(output.name()) + " of body " + quote(body.name()) +
-              (binding == nullptr ? " is made by no node" : " is no tensor"));
+    if (binding != nullptr && binding->poisoned) throw Poisoned{};
+    if (binding == nullptr || (!binding->value.valid() && !binding->sequence)) {
+      throw Error(ErrorKind::invalid,
+                  "output " + quote(output.name()) + " of body " + quote(body.name()) +
+                      (binding == nullptr ? " is made by no node" : " is omitted"));
     }
-    if (binding->poisoned) throw Poisoned{};
-    results.push_back(binding->value);
+    results.push_back(materialise(*scope.state, *binding, prefix + "/" + output.name(),
+                                  inner.declared_type(output.name())));
   }
   return results;
 }

@@ -19,12 +19,13 @@
 
 namespace concord::importer {
 
-// What a name stands for: a value, a list of values, nothing (an omitted argument of a function),
-// or the result of a node that is not supported.
+// What a name stands for: a value, a list of values (a sequence whose items are known at import),
+// nothing (an omitted argument of a function), or the result of a node that is not supported.
 struct Binding {
   graph::ValueId value;
   std::shared_ptr<const std::vector<graph::ValueId>> sequence;
   bool poisoned = false;
+  DataType item = DataType::undefined;  // of an empty list
 };
 
 // One graph::Graph being built.
@@ -71,6 +72,10 @@ class Builder {
   FreeNames& free_names() { return free_; }
   void bind(Scope& scope, const std::string& name, Binding binding);
   std::string unique_name(GraphState& state, const std::string& name);
+  // The binding as a value of the graph. A list becomes a sequence; with `wanted` an optional, what
+  // is not yet one becomes one.
+  ValueId materialise(GraphState& state, const Binding& binding, const std::string& name,
+                      DataType wanted = DataType::undefined);
   void oddity(const std::string& sentence);
   graph::Graph build_body(const Scope& scope, const onnx::GraphProto& body,
                           std::span<const Conversion::BodyInput> formals,

@@ -248,15 +248,15 @@ std::vector<std::int64_t> Conversion::axes(std::vector<std::int64_t> values,
 // --- Writing
 // ----------------------------------------------------------------------------------------
 
-std::string Conversion::next_name() {
-  std::string base = node_.name();
+std::string Conversion::output_name() const {
   for (const std::string& output : node_.output()) {
-    if (output.empty()) continue;
-    base = output;
-    break;
+    if (!output.empty()) return scope_.prefix + output;
   }
-  return builder_.unique_name(*scope_.state,
-                              scope_.prefix + base + "#" + std::to_string(++emitted_));
+  return scope_.prefix + node_.name();
+}
+
+std::string Conversion::next_name() {
+  return builder_.unique_name(*scope_.state, output_name() + "#" + std::to_string(++emitted_));
 }
 
 std::vector<ValueId> Conversion::emit_node(graph::Node node, const std::vector<bool>& wanted) {
@@ -326,10 +326,26 @@ const std::vector<ValueId>* Conversion::sequence_input(std::size_t i) const {
   return binding != nullptr ? binding->sequence.get() : nullptr;
 }
 
-void Conversion::output_sequence(std::size_t i, std::vector<ValueId> items) {
+ValueId Conversion::materialised(std::size_t i) {
+  if (sequence_input(i) == nullptr) return input(i);
+  const std::string& name = node_.input(static_cast<int>(i));
+  return builder_.materialise(*scope_.state, *scope_.find(name), scope_.prefix + name);
+}
+
+void Conversion::output_sequence(std::size_t i, std::vector<ValueId> items, DataType item) {
   if (i >= output_count() || node_.output(static_cast<int>(i)).empty()) return;
   builder_.bind(scope_, node_.output(static_cast<int>(i)),
-                {{}, std::make_shared<const std::vector<ValueId>>(std::move(items)), false});
+                {{}, std::make_shared<const std::vector<ValueId>>(std::move(items)), false, item});
+}
+
+DataType Conversion::declared_output(std::size_t i) const {
+  if (i >= output_count()) return DataType::undefined;
+  return scope_.declared_type(node_.output(static_cast<int>(i)));
+}
+
+DataType Conversion::type(std::string_view name) const {
+  const auto* found = attribute(name, onnx::AttributeProto::TYPE_PROTO, "a type");
+  return found == nullptr ? DataType::undefined : value_type(found->tp());
 }
 
 // --- Bodies
@@ -342,17 +358,18 @@ const onnx::GraphProto& Conversion::body_proto(std::string_view name) const {
 }
 
 std::vector<Conversion::Captured> Conversion::captured(
-    std::initializer_list<std::string_view> bodies) const {
+    std::initializer_list<std::string_view> bodies) {
   std::vector<Captured> result;
   for (const std::string_view body : bodies) {
     for (const std::string& name : builder_.free_names().of(body_proto(body))) {
       const Binding* binding = scope_.find(name);
-      if (binding == nullptr || !binding->value.valid() || constant(binding->value)) continue;
+      if (binding == nullptr || binding->poisoned) continue;
+      if (!binding->sequence && (!binding->value.valid() || constant(binding->value))) continue;
       if (std::any_of(result.begin(), result.end(),
                       [&](const Captured& c) { return c.name == name; })) {
         continue;
       }
-      result.push_back({name, binding->value});
+      result.push_back({name, builder_.materialise(*scope_.state, *binding, scope_.prefix + name)});
     }
   }
   return result;
@@ -370,8 +387,8 @@ Conversion::BodyInput Conversion::declared_body_input(std::string_view name, std
   const onnx::GraphProto& body = body_proto(name);
   if (i >= static_cast<std::size_t>(body.input_size())) return result;
   const auto& type = body.input(static_cast<int>(i)).type();
+  result.dtype = value_type(type);
   if (!type.has_tensor_type()) return result;
-  if (type.tensor_type().elem_type() != 0) result.dtype = data_type(type.tensor_type().elem_type());
   if (!type.tensor_type().has_shape()) return result;
   result.shape.emplace();
   for (const auto& dim : type.tensor_type().shape().dim()) {

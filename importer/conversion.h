@@ -44,6 +44,7 @@ class Conversion {
   std::vector<ValueId> inputs() const;  // all, none omitted
   std::size_t output_count() const;
   bool wants_output(std::size_t i) const;  // declared, and read by someone
+  std::string output_name() const;         // the first that is not omitted
 
   // --- Attributes: Error(invalid) if one has another type
   // -------------------------------------------
@@ -118,9 +119,18 @@ class Conversion {
 
   void output(std::size_t i, ValueId value);
 
-  // Sequences exist only at import: a list of values whose length is known.
+  // A sequence whose items are known is kept as a list of values, until something needs it as one
+  // value of the graph.
   const std::vector<ValueId>* sequence_input(std::size_t i) const;
-  void output_sequence(std::size_t i, std::vector<ValueId> items);
+  // Any input as a value; a list of items becomes a sequence.
+  ValueId materialised(std::size_t i);
+  // `item`: their type, for an empty list.
+  void output_sequence(std::size_t i, std::vector<ValueId> items,
+                       DataType item = DataType::undefined);
+  // What the model says of an output's type; undefined if nothing.
+  DataType declared_output(std::size_t i) const;
+  // An attribute that holds a type; undefined if it is not given.
+  DataType type(std::string_view name) const;
 
   // --- Bodies
   // ---------------------------------------------------------------------------------------
@@ -133,7 +143,7 @@ class Conversion {
     ValueId value;
   };
   // Values from outside that the bodies read, constants apart (bodies get those as their own).
-  std::vector<Captured> captured(std::initializer_list<std::string_view> bodies) const;
+  std::vector<Captured> captured(std::initializer_list<std::string_view> bodies);
   // How many inputs the body declares, and what it says of one.
   std::size_t body_input_count(std::string_view name) const;
   std::size_t body_output_count(std::string_view name) const;

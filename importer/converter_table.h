@@ -22,6 +22,7 @@ struct Converter {
 
 constexpr std::int64_t kLatest = INT64_MAX;
 constexpr std::string_view kOnnx = "";
+constexpr std::string_view kMl = "ai.onnx.ml";
 constexpr std::string_view kMicrosoft = "com.microsoft";
 constexpr std::string_view kPreview = "ai.onnx.preview";
 

@@ -67,7 +67,9 @@ std::map<std::string, Tensor> read_numbered(const fs::path& folder, std::string_
   std::map<int, NamedTensor> found;
   for (const fs::path& file : files_in(folder)) {
     if (const auto number = numbered(file.filename().string(), prefix, ".pb")) {
-      found[*number] = read_pb(file);
+      const auto i = static_cast<std::size_t>(*number);
+      found[*number] =
+          read_pb(file, i < values.size() ? graph.value(values[i]).dtype : DataType::undefined);
     }
   }
   std::map<std::string, Tensor> by_name;
@@ -143,7 +145,13 @@ DataSet read_named(const fs::path& folder, const graph::Graph& graph) {
     }
     if (extension != ".npy" && extension != ".pb") continue;
     const bool known = place(set, graph, stem, [&](DataType as) {
-      return extension == ".npy" ? read_npy(file, as) : read_pb(file).tensor;
+      if (extension == ".npy" && is_container(as)) {
+        throw Error(ErrorKind::invalid,
+                    quote(file.string()) + " stands for " + std::string(to_string(as)) +
+                        ", which .npy cannot hold",
+                    "give it as " + stem + ".pb");
+      }
+      return extension == ".npy" ? read_npy(file, as) : read_pb(file, as).tensor;
     });
     if (!known) {
       throw Error(ErrorKind::invalid,
@@ -238,6 +246,12 @@ void write_outputs(const fs::path& folder, const graph::Graph& graph,
   make_folder(folder);
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     const std::string& name = graph.value(graph.outputs.at(i)).name;
+    if (format == TensorFormat::npy && is_container(outputs[i].dtype())) {
+      throw Error(ErrorKind::usage,
+                  "output " + quote(name) + " is " + std::string(to_string(outputs[i].dtype())) +
+                      ", which .npy cannot hold",
+                  "write the outputs with --format pb");
+    }
     if (format == TensorFormat::npy) {
       write_npy(folder / (file_name(name) + ".npy"), outputs[i]);
     } else {

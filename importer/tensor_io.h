@@ -23,8 +23,8 @@ struct NamedTensor {
 };
 
 // A TensorProto in any encoding; external data below the file's folder. Large tensors view the
-// mapped file.
-NamedTensor read_pb(const std::filesystem::path& path);
+// mapped file. For the type of a container: a SequenceProto or an OptionalProto.
+NamedTensor read_pb(const std::filesystem::path& path, DataType type = DataType::undefined);
 void write_pb(const std::filesystem::path& path, const Tensor& tensor, const std::string& name);
 
 // Types that NumPy lacks are written as their bits (bfloat16 and float8 as unsigned integers, 4-bit

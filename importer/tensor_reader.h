@@ -41,6 +41,10 @@ class TensorReader {
   std::int64_t bytes_decoded_ = 0;
 };
 
+// The type of a value: of tensors, of sequences and optionals of them; undefined for one that is
+// not stated, and for maps and sparse tensors.
+DataType value_type(const onnx::TypeProto& type);
+
 // A data type's number in a file; throws Error(invalid) for one that ONNX does not have.
 DataType data_type(std::int64_t number);
 

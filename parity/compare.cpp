@@ -90,10 +90,24 @@ class Comparison {
     for (std::size_t i = 0; i < imported_->outputs.size(); ++i) {
       const graph::Value& value = imported_->value(imported_->outputs[i]);
       if (i >= outputs.size() || !outputs[i].defined()) continue;  // a data set may leave some out
-      report.outputs.push_back(judge_output(value.name, outputs[i], value.dtype, wanted.at(i),
-                                            noise.at(i), tolerance_of(value.name)));
-      report.verdict = worst(report.verdict, report.outputs.back().verdict);
+      judge_value(value.name, outputs[i], value.dtype, wanted.at(i), noise.at(i),
+                  tolerance_of(value.name), report);
     }
+  }
+
+  // A tensor, or each item of a container as an output of its own.
+  void judge_value(const std::string& name, const Tensor& actual, DataType declared,
+                   const Tensor& wanted, double noise, const std::optional<Tolerance>& tolerance,
+                   ParticipantReport& report) const {
+    if (is_container(declared) && actual.dtype() == declared && actual.shape() == wanted.shape()) {
+      for (std::size_t i = 0; i < actual.items().size(); ++i) {
+        judge_value(name + "[" + std::to_string(i) + "]", actual.items()[i], item_type(declared),
+                    wanted.items()[i], noise, tolerance, report);
+      }
+      return;
+    }
+    report.outputs.push_back(judge_output(name, actual, declared, wanted, noise, tolerance));
+    report.verdict = worst(report.verdict, report.outputs.back().verdict);
   }
 
   // The data set's own outputs: somebody's run of the same model, at the precision it asks for.

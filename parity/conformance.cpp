@@ -66,6 +66,13 @@ std::string difference(const Tensor& actual, const Tensor& expected) {
   if (actual.shape() != expected.shape()) {
     return "has shape " + to_string(actual.shape()) + ", expected " + to_string(expected.shape());
   }
+  if (is_container(actual.dtype())) {
+    for (std::size_t i = 0; i < actual.items().size(); ++i) {
+      const std::string what = difference(actual.items()[i], expected.items()[i]);
+      if (!what.empty()) return "item " + std::to_string(i) + " " + what;
+    }
+    return "";
+  }
   std::int64_t bad = 0;
   std::int64_t first = -1;
   for (std::int64_t i = 0; i < actual.count(); ++i) {

@@ -28,7 +28,8 @@ FolderResult check_folder(const std::filesystem::path& folder, const std::string
                           const WorkerJob& options);
 
 // An empty string if the outputs agree, else what differs. rtol 1e-3, atol 1e-7
-// (bfloat16: rtol 2⁻⁶), integers, strings and bool exact, NaN equals NaN.
+// (bfloat16: rtol 2⁻⁶), integers, strings and bool exact, NaN equals NaN, sequences and optionals
+// item by item.
 std::string difference(const Tensor& actual, const Tensor& expected);
 
 // The model folders below `root`, or itself if it is one; sorted.

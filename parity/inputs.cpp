@@ -86,6 +86,12 @@ class Generator {
       : graph_(graph), dims_(dims), random_(seed) {}
 
   Tensor make(const Value& value, ValueId id) {
+    if (is_container(value.dtype)) {
+      throw Error(ErrorKind::usage,
+                  "input '" + value.name + "' is " + std::string(to_string(value.dtype)) +
+                      ", for which no values are generated",
+                  "give it with --inputs: a folder with input_N.pb in ONNX's layout");
+    }
     const auto shape = evaluate(value.shape.value_or(SymShape{}), dims_);
     if (!shape) {
       throw Error(

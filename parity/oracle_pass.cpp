@@ -32,17 +32,28 @@ std::string text_of(const StepPrecision& p) {
          std::string(to_string(p.store)) + (p.tf32 ? "/tf32" : "");
 }
 
-double rms_of_difference(const Tensor& a, const Tensor& b) {
-  double sum = 0;
-  std::int64_t count = 0;
-  for (std::int64_t i = 0; i < a.count(); ++i) {
-    const double d = a.at_double(i) - b.at_double(i);
-    if (!std::isfinite(d)) continue;
-    sum += d * d;
-    ++count;
+// Of floats, and of those in containers.
+class RmsOfDifference {
+ public:
+  void add(const Tensor& a, const Tensor& b) {
+    if (a.dtype() != b.dtype() || a.shape() != b.shape()) return;
+    if (is_container(a.dtype())) {
+      for (std::size_t i = 0; i < a.items().size(); ++i) add(a.items()[i], b.items()[i]);
+    }
+    if (!is_float(a.dtype())) return;
+    for (std::int64_t i = 0; i < a.count(); ++i) {
+      const double d = a.at_double(i) - b.at_double(i);
+      if (!std::isfinite(d)) continue;
+      sum_ += d * d;
+      ++count_;
+    }
   }
-  return count > 0 ? std::sqrt(sum / static_cast<double>(count)) : 0;
-}
+  double result() const { return count_ > 0 ? std::sqrt(sum_ / static_cast<double>(count_)) : 0; }
+
+ private:
+  double sum_ = 0;
+  std::int64_t count_ = 0;
+};
 
 }  // namespace
 
@@ -108,8 +119,9 @@ const std::vector<double>& OraclePass::noise(const Graph& optimised,
   for (int k = 1; k <= kNoiseRuns; ++k) {
     const std::vector<Tensor> noisy = run(&precisions, static_cast<std::uint64_t>(k));
     for (std::size_t i = 0; i < clean.size(); ++i) {
-      if (!is_float(clean[i].dtype()) || noisy[i].shape() != clean[i].shape()) continue;
-      const double rms = rms_of_difference(noisy[i], clean[i]);
+      RmsOfDifference difference;
+      difference.add(noisy[i], clean[i]);
+      const double rms = difference.result();
       squares[i] += rms * rms / kNoiseRuns;
     }
   }

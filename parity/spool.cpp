@@ -61,6 +61,11 @@ nlohmann::json SpoolWriter::add(const Tensor& tensor) {
         std::vector<std::string>(tensor.strings().begin(), tensor.strings().end());
     return description;
   }
+  if (is_container(tensor.dtype())) {
+    description["items"] = nlohmann::json::array();
+    for (const Tensor& item : tensor.items()) description["items"].push_back(add(item));
+    return description;
+  }
   static constexpr std::array<char, kAlignment> zeros{};
   const std::uint64_t padding = (kAlignment - offset_ % kAlignment) % kAlignment;
   out_.write(zeros.data(), static_cast<std::streamsize>(padding));
@@ -97,6 +102,11 @@ Tensor SpoolReader::get(const nlohmann::json& description) const {
     const auto strings = description.at("strings").get<std::vector<std::string>>();
     std::copy(strings.begin(), strings.end(), result.mutable_strings().begin());
     return result;
+  }
+  if (is_container(*dtype)) {
+    std::vector<Tensor> items;
+    for (const nlohmann::json& item : description.at("items")) items.push_back(get(item));
+    return Tensor::container(*dtype, std::move(items));
   }
   return Tensor(*dtype, shape, storage_, description.at("offset").get<std::size_t>());
 }

@@ -33,8 +33,7 @@ std::vector<Tensor> run(const Call& call) {
   for (std::size_t i = 0; i < values.size(); ++i) {
     if (normal) {  // Box and Muller
       const double radius = std::sqrt(-2 * std::log(1 - unit(stream, 2 * i)));
-      values[i] =
-          alpha + beta * radius * std::cos(2 * std::numbers::pi * unit(stream, 2 * i + 1));
+      values[i] = alpha + beta * radius * std::cos(2 * std::numbers::pi * unit(stream, 2 * i + 1));
       continue;
     }
     // What rounding would make the end of the interval becomes its beginning.

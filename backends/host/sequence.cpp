@@ -109,8 +109,8 @@ Tensor divided(const Call& call) {
 std::vector<Tensor> run_sequence(const Call& call) {
   const std::string& fn = call.node.attrs.text("fn");
   if (fn == "make") {
-    return {Tensor::container(call.node.attrs.dtype("to"),
-                              {call.inputs.begin(), call.inputs.end()})};
+    return {
+        Tensor::container(call.node.attrs.dtype("to"), {call.inputs.begin(), call.inputs.end()})};
   }
   if (fn == "split") return {divided(call)};
   if (fn == "insert") return {inserted(call)};

@@ -56,8 +56,7 @@ std::vector<Tensor> run(const Call& call) {
          " rows, and words can be taken out of one only");
   }
   const CaseMapping mapped;
-  const Letters compared =
-      attrs.integer("case_sensitive") != 0 ? Letters::kept : Letters::lower;
+  const Letters compared = attrs.integer("case_sensitive") != 0 ? Letters::kept : Letters::lower;
   std::set<std::string> stops;
   for (const std::string& word : stopwords.strings()) stops.insert(mapped(word, compared));
   const std::string& change = attrs.text("case");

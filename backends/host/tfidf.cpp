@@ -80,8 +80,8 @@ std::vector<Tensor> run(const Call& call) {
   if (x.dtype() == DataType::string) return {vectors(call, x.strings(), pool.strings())};
   const std::vector<std::int64_t> wide = x.ints();
   const std::vector<std::int64_t> wide_pool = pool.ints();
-  return {vectors(call, std::span<const std::int64_t>(wide),
-                  std::span<const std::int64_t>(wide_pool))};
+  return {
+      vectors(call, std::span<const std::int64_t>(wide), std::span<const std::int64_t>(wide_pool))};
 }
 
 }  // namespace

@@ -4,11 +4,11 @@ namespace concord::host {
 
 std::optional<char32_t> decode_utf8(std::string_view text, std::size_t& at) {
   const auto lead = static_cast<unsigned char>(text[at]);
-  const std::size_t length = lead < 0x80              ? 1
-                             : (lead & 0xe0) == 0xc0  ? 2
-                             : (lead & 0xf0) == 0xe0  ? 3
-                             : (lead & 0xf8) == 0xf0  ? 4
-                                                      : 0;
+  const std::size_t length = lead < 0x80             ? 1
+                             : (lead & 0xe0) == 0xc0 ? 2
+                             : (lead & 0xf0) == 0xe0 ? 3
+                             : (lead & 0xf8) == 0xf0 ? 4
+                                                     : 0;
   if (length == 0 || at + length > text.size()) return std::nullopt;
   char32_t character = length == 1 ? lead : lead & (0x7fu >> length);
   for (std::size_t i = 1; i < length; ++i) {

@@ -13,12 +13,12 @@ std::vector<OracleValue> run(const Call& call) {
       input.value = widened_items(input.value);
     }
   }
-  std::vector<OracleValue> results = through_host(
-      {call.graph, call.node, wide, call.bindings, call.numerics, call.options});
+  std::vector<OracleValue> results =
+      through_host({call.graph, call.node, wide, call.bindings, call.numerics, call.options});
   for (OracleValue& result : results) {
     if (!is_container(result.declared)) continue;
-    result.value = Tensor::container(
-        result.declared, {result.value.items().begin(), result.value.items().end()});
+    result.value = Tensor::container(result.declared,
+                                     {result.value.items().begin(), result.value.items().end()});
   }
   return results;
 }

@@ -14,9 +14,9 @@ void infer_op(Graph& graph, NodeId id) {
     in.require_rank(0, 1);
     if (!in.absorb_dims(0, "shape")) {
       const auto length = in.shape(0) ? in.shape(0)->front().constant() : std::nullopt;
-      in.output(0, type,
-                length && *length <= 64 ? std::optional(in.dynamic_shape(0, *length))
-                                        : std::nullopt);
+      in.output(
+          0, type,
+          length && *length <= 64 ? std::optional(in.dynamic_shape(0, *length)) : std::nullopt);
       return;
     }
   }

@@ -32,8 +32,8 @@ void infer_op(Graph& graph, NodeId id) {
     const auto n = static_cast<std::int64_t>(i) + 1;
     if (starts[i] < 0 || end < starts[i] || end > pool.count() || (end - starts[i]) % n != 0) {
       mismatch("counts of n-grams that fit a pool of " + std::to_string(pool.count()),
-               std::to_string(starts[i]) + " to " + std::to_string(end) + " for n = " +
-                   std::to_string(n));
+               std::to_string(starts[i]) + " to " + std::to_string(end) +
+                   " for n = " + std::to_string(n));
     }
     grams += (end - starts[i]) / n;
   }

@@ -30,7 +30,9 @@ std::int64_t bytes_of(const Value& value) {
     const auto n = d.constant();
     if (!n || __builtin_mul_overflow(count, *n, &count)) return -1;
   }
-  if (value.dtype == DataType::string || count > (std::int64_t{1} << 40)) return -1;
+  if (value.dtype == DataType::string || is_container(value.dtype) ||
+      count > (std::int64_t{1} << 40))
+    return -1;
   return storage_bytes(value.dtype, count);
 }
 

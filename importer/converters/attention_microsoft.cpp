@@ -128,6 +128,30 @@ void quantised_attention(Conversion& c) {
   finish_attention(c, parts[0], parts[1], parts[2], c.optional_input(5), c.optional_input(8), {});
 }
 
+// The tokens of all sequences behind each other, without padding: [tokens, hidden]. A token sees
+// those of its own sequence, which begins and ends where input 4 says.
+void packed_attention(Conversion& c) {
+  const ValueId x = c.unsqueeze(c.input(0), {0});
+  const auto parts = split_projection(c, c.matmul(x, c.input(1), c.optional_input(2)));
+  const std::int64_t heads = c.integer("num_heads");
+  AttentionOperands o;
+  o.q = split_heads(c, parts[0], heads);
+  o.k = split_heads(c, parts[1], heads);
+  o.v = split_heads(c, parts[2], heads);
+  o.q_layout = o.k_layout = o.v_layout = o.y_layout = "bshd";
+  const SymShape shape = c.known_shape(o.q);
+  o.scale = default_scale(c, shape[3]);
+  const ValueId positions = c.cast(c.iota(shape[1]), c.dtype(c.input(4)));
+  const ValueId passed =
+      c.binary(BinaryFn::less_equal, c.unsqueeze(c.input(4), {0}), c.unsqueeze(positions, {1}));
+  const ValueId sequence = c.reduce(ReduceFn::sum, c.cast(passed, DataType::i32), {1}, false);
+  o.mask = c.binary(BinaryFn::equal, c.unsqueeze(sequence, {1}), c.unsqueeze(sequence, {0}));
+  if (c.has_input(5)) c.unsupported("an attention bias");
+  const ValueId y = merge_heads(c, emit_attention(c, o));
+  const SymShape merged = c.known_shape(y);
+  c.output(0, c.reshape(y, {merged[1], merged[2]}));
+}
+
 void multi_head_attention(Conversion& c) {
   const std::int64_t heads = c.integer("num_heads");
   if (heads < 1) c.invalid("attribute 'num_heads' is " + std::to_string(heads));
@@ -337,6 +361,7 @@ constexpr Converter kConverters[] = {
     {kMicrosoft, "Attention", 1, kLatest, attention},
     {kMicrosoft, "GroupQueryAttention", 1, kLatest, group_query_attention},
     {kMicrosoft, "MultiHeadAttention", 1, kLatest, multi_head_attention},
+    {kMicrosoft, "PackedAttention", 1, kLatest, packed_attention},
     {kMicrosoft, "QAttention", 1, kLatest, quantised_attention},
     {kMicrosoft, "RotaryEmbedding", 1, kLatest, rotary_embedding},
 };

@@ -12,6 +12,12 @@ std::string lower_case(std::string_view text) {
   return result;
 }
 
+Tensor list_of(const Texts& texts) {
+  Tensor result(DataType::string, {static_cast<std::int64_t>(texts.size())});
+  std::copy(texts.begin(), texts.end(), result.mutable_strings().begin());
+  return result;
+}
+
 ValueId activate(Conversion& c, const std::string& name, ValueId x, std::optional<double> alpha,
                  std::optional<double> beta) {
   if (name.empty()) return x;

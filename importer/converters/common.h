@@ -11,6 +11,20 @@ namespace concord::importer {
 
 std::string lower_case(std::string_view text);
 
+using Texts = std::vector<std::string>;
+Tensor list_of(const Texts& texts);  // rank 1
+
+// The seed of a node that draws numbers: its attribute, or one made of its output's name.
+std::int64_t random_seed(Conversion& c);
+// Numbers drawn as `fn` of the core operator random says, in the shape of x.
+ValueId draw_like(Conversion& c, const char* fn, double alpha, double beta, DataType dtype,
+                  ValueId x);
+
+// Scores [N, classes] after an attribute post_transform of ai.onnx.ml.
+ValueId post_transform(Conversion& c, const std::string& name, ValueId scores);
+// The labels of ai.onnx.ml's classifiers: classlabels_ints or _int64s, or _strings.
+std::optional<Tensor> class_labels(Conversion& c);
+
 // The activation of a fused operator of com.microsoft, by its ONNX name.
 ValueId activate(Conversion& c, const std::string& name, ValueId x, std::optional<double> alpha,
                  std::optional<double> beta);

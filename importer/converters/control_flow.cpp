@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "graph/schema.h"
 #include "importer/converter_table.h"
 
 namespace concord::importer {
@@ -61,6 +62,20 @@ void if_then_else(Conversion& c) {
   for (std::size_t i = 0; i < results.size(); ++i) c.output(i, results[i]);
 }
 
+// Makes an output of a body that is what the optional `wanted` may hold such an optional.
+void wrap_output(graph::Graph& body, std::size_t i, DataType wanted) {
+  const ValueId found = body.outputs[i];
+  if (!is_optional(wanted) || body.value(found).dtype != item_type(wanted)) return;
+  graph::Node node;
+  node.op = OpKind::sequence;
+  node.source_op = "Optional";
+  node.inputs = {found};
+  node.attrs = {{"fn", std::string("make")}, {"to", wanted}};
+  body.outputs[i] = body.add_value(body.value(found).name + "#optional", wanted);
+  node.outputs = {body.outputs[i]};
+  graph::infer(body, body.add_node(std::move(node)));
+}
+
 // Carried values may change their extents from one iteration to the next: those that the body gives
 // back with another extent become dynamic, until the body gives back what it was given.
 graph::Graph loop_body(Conversion& c, const std::vector<ValueId>& carried,
@@ -71,6 +86,9 @@ graph::Graph loop_body(Conversion& c, const std::vector<ValueId>& carried,
   constexpr int kRounds = 4;
   for (int round = 0;; ++round) {
     graph::Graph body = c.body("body", formals, captured);
+    for (std::size_t i = 0; i < carried.size() && i + 1 < body.outputs.size(); ++i) {
+      wrap_output(body, i + 1, formals[i + 2].dtype);
+    }
     bool stable = true;
     for (std::size_t i = 0; i < carried.size() && i + 1 < body.outputs.size(); ++i) {
       auto& before = formals[i + 2].shape;
@@ -94,7 +112,14 @@ graph::Graph loop_body(Conversion& c, const std::vector<ValueId>& carried,
 
 void loop(Conversion& c) {
   std::vector<ValueId> carried;
-  for (std::size_t i = 2; i < c.input_count(); ++i) carried.push_back(c.input(i));
+  for (std::size_t i = 2; i < c.input_count(); ++i) {
+    carried.push_back(c.materialised(i));
+    const DataType wanted = c.declared_body_input("body", i).dtype;
+    if (is_optional(wanted) && item_type(wanted) == c.dtype(carried.back())) {
+      carried.back() =
+          c.emit(OpKind::sequence, {carried.back()}, {{"fn", std::string("make")}, {"to", wanted}});
+    }
+  }
   const auto captured = c.captured({"body"});
   graph::Node node;
   node.op = OpKind::loop;
@@ -110,7 +135,79 @@ void loop(Conversion& c) {
               " carried values");
   }
   const std::size_t outputs = node.bodies[0].outputs.size() - 1;
-  const auto results = c.emit_node(std::move(node), std::vector<bool>(outputs, true));
+  auto results = c.emit_node(std::move(node), std::vector<bool>(outputs, true));
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    // What began as an optional may be declared as what it holds in the end.
+    const DataType found = c.dtype(results[i]);
+    if (is_optional(found) && c.declared_output(i) == item_type(found)) {
+      results[i] = c.emit(OpKind::sequence, {results[i]}, {{"fn", std::string("at")}});
+    }
+    c.output(i, results[i]);
+  }
+}
+
+// Opset 8 scans every sequence of a batch, axis 1 of axis 0: a scan in a scan over the batch.
+void scan_8(Conversion& c) {
+  if (c.has_input(0)) c.unsupported("sequences of different lengths");
+  const std::int64_t scans = c.integer("num_scan_inputs");
+  const auto inputs = static_cast<std::int64_t>(c.input_count()) - 1;
+  if (scans < 1 || scans > inputs) {
+    c.invalid("attribute 'num_scan_inputs' is " + std::to_string(scans) + " for " +
+              std::to_string(inputs) + " inputs");
+  }
+  const auto states = static_cast<std::size_t>(inputs - scans);
+  const std::size_t outputs = c.body_output_count("body");
+  if (outputs < states) c.invalid("its body has fewer outputs than states");
+  std::vector<ValueId> operands;
+  std::vector<Conversion::BodyInput> formals;
+  graph::Graph batch;
+  graph::Node inner;
+  for (std::size_t i = 0; i < static_cast<std::size_t>(inputs); ++i) {
+    operands.push_back(c.input(i + 1));
+    SymShape shape = c.known_shape(operands.back());
+    if (shape.size() < (i < states ? 1U : 2U)) c.invalid("a scanned input lacks its batch axis");
+    shape.erase(shape.begin());
+    inner.inputs.push_back(
+        batch.add_value("#" + std::to_string(i), c.dtype(operands.back()), shape));
+    if (i >= states) shape.erase(shape.begin());
+    formals.push_back({c.dtype(operands.back()), std::move(shape)});
+  }
+  const auto captured = c.captured({"body"});
+  for (const auto& outer : captured) {
+    inner.inputs.push_back(batch.add_value(outer.name, c.dtype(outer.value), c.shape(outer.value)));
+    operands.push_back(outer.value);
+  }
+  batch.inputs = inner.inputs;
+  std::vector<std::int64_t> directions =
+      c.integers("directions").value_or(std::vector<std::int64_t>{});
+  const auto scanned = static_cast<std::int64_t>(outputs - states);
+  directions.resize(static_cast<std::size_t>(scans), 0);
+  directions.resize(static_cast<std::size_t>(scans + scanned), 0);
+  const auto zeros = [](std::int64_t count) {
+    return std::vector<std::int64_t>(static_cast<std::size_t>(count), 0);
+  };
+  inner.op = OpKind::scan;
+  inner.source_op = "Scan";
+  inner.bodies.push_back(c.body("body", formals, captured));
+  inner.attrs = {{"states", static_cast<std::int64_t>(states)},
+                 {"scans", scans},
+                 {"axes", zeros(scans + scanned)},
+                 {"directions", std::move(directions)}};
+  for (std::size_t i = 0; i < outputs; ++i) {
+    inner.outputs.push_back(batch.add_value("#out" + std::to_string(i), DataType::undefined));
+  }
+  batch.outputs = inner.outputs;
+  graph::infer(batch, batch.add_node(std::move(inner)));
+  const std::int64_t all = inputs + static_cast<std::int64_t>(outputs);
+  graph::Node outer;
+  outer.op = OpKind::scan;
+  outer.inputs = std::move(operands);
+  outer.bodies.push_back(std::move(batch));
+  outer.attrs = {{"states", std::int64_t{0}},
+                 {"scans", inputs},
+                 {"axes", zeros(all)},
+                 {"directions", zeros(all)}};
+  const auto results = c.emit_node(std::move(outer), std::vector<bool>(outputs, true));
   for (std::size_t i = 0; i < results.size(); ++i) c.output(i, results[i]);
 }
 
@@ -167,6 +264,7 @@ void scan(Conversion& c) {
 constexpr Converter kConverters[] = {
     {kOnnx, "If", 1, kLatest, if_then_else},
     {kOnnx, "Loop", 1, kLatest, loop},
+    {kOnnx, "Scan", 8, 8, scan_8},
     {kOnnx, "Scan", 9, kLatest, scan},
 };
 

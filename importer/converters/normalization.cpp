@@ -26,24 +26,47 @@ ValueId per_channel(Conversion& c, ValueId vector, ValueId x) {
 }
 
 // With the statistics given: x·s + (b − mean·s), s = scale / √(variance + epsilon).
-void batch_norm(Conversion& c) {
-  c.ignore({"momentum", "is_test", "consumed_inputs", "spatial"});
-  if (c.flag("training_mode")) c.unsupported("training_mode");
-  for (std::size_t i = 1; i < c.output_count(); ++i) {
-    if (c.wants_output(i)) c.unsupported("outputs of training");
-  }
-  const ValueId x = c.input(0);
-  const DataType type = c.dtype(x);
-  const DataType inner = wider(c, x, c.input(3));
-  const double epsilon = c.number("epsilon", kEpsilon);
-  const ValueId mean = c.cast(c.input(3), inner);
-  const ValueId variance = c.cast(c.input(4), inner);
-  const ValueId deviation = c.unary(UnaryFn::sqrt, c.binary(BinaryFn::add, variance, epsilon));
+ValueId normalised(Conversion& c, ValueId x, ValueId mean, ValueId variance, DataType inner) {
+  const ValueId deviation =
+      c.unary(UnaryFn::sqrt, c.binary(BinaryFn::add, variance, c.number("epsilon", kEpsilon)));
   const ValueId factor = c.binary(BinaryFn::div, c.cast(c.input(1), inner), deviation);
   const ValueId shift =
       c.binary(BinaryFn::sub, c.cast(c.input(2), inner), c.binary(BinaryFn::mul, mean, factor));
   const ValueId scaled = c.binary(BinaryFn::mul, c.cast(x, inner), per_channel(c, factor, x));
-  c.output(0, c.cast(c.binary(BinaryFn::add, scaled, per_channel(c, shift, x)), type));
+  return c.cast(c.binary(BinaryFn::add, scaled, per_channel(c, shift, x)), c.dtype(x));
+}
+
+// With the statistics of this batch, [C] each, which also move the running ones.
+void training_batch_norm(Conversion& c) {
+  const ValueId x = c.input(0);
+  const DataType inner = wider(c, x, c.input(3));
+  std::vector<std::int64_t> axes(static_cast<std::size_t>(c.known_rank(x)));
+  std::iota(axes.begin(), axes.end(), 0);
+  if (axes.size() < 2) c.invalid("expects rank 2 or more, found " + std::to_string(axes.size()));
+  axes.erase(axes.begin() + 1);
+  const ValueId wide = c.cast(x, inner);
+  const ValueId mean = c.reduce(ReduceFn::mean, wide, axes, false);
+  const ValueId centred = c.binary(BinaryFn::sub, wide, per_channel(c, mean, x));
+  const ValueId variance = c.reduce(ReduceFn::mean, c.unary(UnaryFn::square, centred), axes, false);
+  c.output(0, normalised(c, x, mean, variance, inner));
+  const double momentum = c.number("momentum", 0.9F);
+  for (std::size_t i = 1; i < 3; ++i) {
+    const ValueId before = c.cast(c.input(i + 2), inner);
+    const ValueId moved = c.binary(BinaryFn::add, c.binary(BinaryFn::mul, before, momentum),
+                                   c.binary(BinaryFn::mul, i == 1 ? mean : variance, 1 - momentum));
+    c.output(i, c.cast(moved, c.dtype(c.input(i + 2))));
+  }
+}
+
+void batch_norm(Conversion& c) {
+  c.ignore({"momentum", "is_test", "consumed_inputs", "spatial"});
+  if (c.flag("training_mode")) return training_batch_norm(c);
+  for (std::size_t i = 1; i < c.output_count(); ++i) {
+    if (c.wants_output(i)) c.unsupported("outputs of training");
+  }
+  const ValueId x = c.input(0);
+  const DataType inner = wider(c, x, c.input(3));
+  c.output(0, normalised(c, x, c.cast(c.input(3), inner), c.cast(c.input(4), inner), inner));
 }
 
 void instance_norm(Conversion& c) {

@@ -2,6 +2,7 @@
 #include <array>
 
 #include "importer/converter_table.h"
+#include "importer/converters/common.h"
 
 namespace concord::importer {
 namespace {
@@ -137,16 +138,32 @@ void clip(Conversion& c) {
   c.output(0, x);
 }
 
-// Running a model is not training it: the input passes through, and the mask is all ones.
+// Elements are kept with probability 1 − ratio, and scaled so that their mean stays what it was;
+// all of them, as they are, unless `training`.
+void training_dropout(Conversion& c, ValueId x, ValueId training) {
+  const DataType type = c.dtype(x);
+  const ValueId one = c.make_scalar(1, DataType::f32);
+  ValueId ratio = c.make_scalar(0.5, DataType::f32);
+  if (c.has_input(1)) ratio = c.cast(c.input(1), DataType::f32);
+  const ValueId drawn = draw_like(c, "uniform", 0, 1, DataType::f32, x);
+  const ValueId mask = c.binary(BinaryFn::logical_or, c.unary(UnaryFn::logical_not, training),
+                                c.binary(BinaryFn::greater_equal, drawn, ratio));
+  const ValueId kept = c.select(training, c.binary(BinaryFn::sub, one, ratio), one);
+  const ValueId scaled = c.binary(BinaryFn::div, x, c.cast(kept, type));
+  c.output(0, c.select(mask, scaled, c.make_scalar(0, type)));
+  c.output(1, mask);
+}
+
+// Outside of training the input passes through, and the mask is all ones.
 void dropout(Conversion& c) {
   c.ignore({"ratio", "seed", "is_test", "consumed_inputs"});
+  const ValueId x = c.input(0);
   if (c.has_input(2)) {
     const auto training = c.known_integers(c.input(2));
-    if (!training || training->size() != 1) c.unsupported("training_mode is not known");
-    const auto ratio = c.has_input(1) ? c.known_number(c.input(1)) : 0.5;
-    if (training->front() != 0 && ratio != 0.0) c.unsupported("training_mode");
+    if (!training || training->size() != 1 || training->front() != 0) {
+      return training_dropout(c, x, c.input(2));
+    }
   }
-  const ValueId x = c.input(0);
   c.output(0, x);
   if (!c.wants_output(1)) return;
   const ValueId shape =

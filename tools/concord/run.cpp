@@ -24,6 +24,14 @@ struct Options {
 
 std::string summary(const Tensor& tensor) {
   std::string text = std::string(to_string(tensor.dtype())) + to_string(tensor.shape());
+  if (is_container(tensor.dtype())) {
+    const char* separator = ": ";
+    for (const Tensor& item : tensor.items()) {
+      text += separator + summary(item);
+      separator = "; ";
+    }
+    return text;
+  }
   if (tensor.dtype() == DataType::string || tensor.count() == 0) return text;
   double least = INFINITY;
   double most = -INFINITY;
