@@ -48,10 +48,10 @@ TEST(RegexMatch, WantsTheWholeString) {
   EXPECT_EQ(host_text(OpKind::regex_match, {strings({4}, {"aa", "ab", "abb", ""})}, pattern),
             "bool[4]{1, 1, 0, 0}");
   EXPECT_EQ(host_text(OpKind::regex_match, {strings({0}, {})}, pattern), "bool[0]{}");
-  EXPECT_NE(host_error(OpKind::regex_match, {strings({1}, {"a"})},
-                       {{"pattern", std::string("(?=a)")}})
-                .find("is no regular expression of RE2"),
-            std::string::npos);
+  EXPECT_NE(
+      host_error(OpKind::regex_match, {strings({1}, {"a"})}, {{"pattern", std::string("(?=a)")}})
+          .find("is no regular expression of RE2"),
+      std::string::npos);
 }
 
 TEST(Binary, PutsStringsTogether) {
@@ -64,8 +64,7 @@ TEST(Lookup, OfStrings) {
   const graph::Attributes attrs{{"keys", strings({2}, {"a", "b"})},
                                 {"values", strings({2}, {"x", "y"})},
                                 {"default", strings({1}, {"?"})}};
-  EXPECT_EQ(host_text(OpKind::lookup, {strings({3}, {"b", "", "a"})}, attrs),
-            "string[3]{y, ?, x}");
+  EXPECT_EQ(host_text(OpKind::lookup, {strings({3}, {"b", "", "a"})}, attrs), "string[3]{y, ?, x}");
 }
 
 std::string tfidf(const Tensor& x, const char* mode, std::int64_t min_gram, std::int64_t max_gram,
