@@ -149,14 +149,13 @@ void imputer(Conversion& c) {
     if (!numbers) c.invalid("attribute 'imputed_value_floats' is missing");
     imputed = c.cast(by_feature(c, *numbers), c.dtype(x));
     const double replaced = c.number("replaced_value_float", 0);
-    missing = replaced != replaced ? c.unary(UnaryFn::is_nan, x)
-                                   : c.binary(BinaryFn::equal, x, replaced);
+    missing =
+        replaced != replaced ? c.unary(UnaryFn::is_nan, x) : c.binary(BinaryFn::equal, x, replaced);
   } else {
     const auto integers = c.integers("imputed_value_int64s");
     if (!integers) c.invalid("attribute 'imputed_value_int64s' is missing");
     imputed = c.cast(c.make_integers(*integers), c.dtype(x));
-    const ValueId replaced =
-        c.make_constant(Tensor::scalar(c.integer("replaced_value_int64", 0)));
+    const ValueId replaced = c.make_constant(Tensor::scalar(c.integer("replaced_value_int64", 0)));
     missing = c.binary(BinaryFn::equal, x, c.cast(replaced, c.dtype(x)));
   }
   c.output(0, c.select(missing, imputed, x));

@@ -29,7 +29,8 @@ ValueId linear(Conversion& c, std::int64_t rows) {
 }
 
 void regressor(Conversion& c) {
-  c.output(0, post_transform(c, c.text("post_transform", "NONE"), linear(c, c.integer("targets", 1))));
+  c.output(0,
+           post_transform(c, c.text("post_transform", "NONE"), linear(c, c.integer("targets", 1))));
 }
 
 void classifier(Conversion& c) {

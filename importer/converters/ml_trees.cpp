@@ -80,8 +80,9 @@ std::optional<Numbers> numbers_or_tensor(Conversion& c, const std::string& name)
 
 std::int64_t mode_of(Conversion& c, const std::string& name) {
   static const std::map<std::string_view, Mode> modes = {
-      {"BRANCH_LEQ", at_most}, {"BRANCH_LT", below},  {"BRANCH_GTE", at_least}, {"BRANCH_GT", above},
-      {"BRANCH_EQ", equal},    {"BRANCH_NEQ", unequal}, {"LEAF", leaf}};
+      {"BRANCH_LEQ", at_most}, {"BRANCH_LT", below}, {"BRANCH_GTE", at_least},
+      {"BRANCH_GT", above},    {"BRANCH_EQ", equal}, {"BRANCH_NEQ", unequal},
+      {"LEAF", leaf}};
   const auto it = modes.find(name);
   if (it == modes.end()) c.invalid("'" + name + "' is no mode of a node");
   return it->second;
@@ -185,8 +186,8 @@ void classifier(Conversion& c) {
       std::all_of(targets.begin(), targets.end(), [&](auto t) { return t == targets.front(); });
   const ValueId table = c.make_constant(*labels);
   if (!one_of_two) {
-    const ValueId y = emit_trees(c, std::move(trees), labels->count(), "sum", std::move(base),
-                                 result_type(c));
+    const ValueId y =
+        emit_trees(c, std::move(trees), labels->count(), "sum", std::move(base), result_type(c));
     const ValueId best = c.emit(OpKind::arg_reduce, {y},
                                 {{"fn", std::string("argmax")},
                                  {"axis", std::int64_t{1}},
@@ -276,8 +277,7 @@ class Positions {
     std::size_t last = node;
     for (; next < members_.size() && !std::isnan(members_[next]); ++next) {
       if (!is_first) {
-        const std::size_t more =
-            trees_.add(equal, features_[node], 0, missing_[node], hit, miss);
+        const std::size_t more = trees_.add(equal, features_[node], 0, missing_[node], hit, miss);
         trees_.seconds[last] = static_cast<std::int64_t>(more);
         last = more;
       }
@@ -308,8 +308,8 @@ void ensemble(Conversion& c) {
   }
   Positions positions(c);
   const DataType type = positions.weight_type();
-  const ValueId y = emit_trees(c, positions.trees(), c.integer("n_targets", 1),
-                               kAggregates[aggregate], {}, type);
+  const ValueId y =
+      emit_trees(c, positions.trees(), c.integer("n_targets", 1), kAggregates[aggregate], {}, type);
   c.output(0, post_transform(c, kTransforms[transform], y));
 }
 

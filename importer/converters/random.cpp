@@ -71,21 +71,19 @@ void multinomial(Conversion& c) {
   const ValueId chances = c.emit(
       OpKind::softmax, {x},
       {{"axis", std::int64_t{1}}, {"log", std::int64_t{0}}, {"nan_to_zero", std::int64_t{0}}});
-  const ValueId cumulated = c.emit(OpKind::cum_sum, {chances},
-                                   {{"axis", std::int64_t{1}},
-                                    {"exclusive", std::int64_t{0}},
-                                    {"reverse", std::int64_t{0}}});
+  const ValueId cumulated = c.emit(
+      OpKind::cum_sum, {chances},
+      {{"axis", std::int64_t{1}}, {"exclusive", std::int64_t{0}}, {"reverse", std::int64_t{0}}});
   const ValueId drawn = draw(c, kUnit, c.dtype(x), {shape[0], Dim(samples)});
-  const ValueId passed = c.binary(BinaryFn::less_equal, c.unsqueeze(cumulated, {1}),
-                                  c.unsqueeze(drawn, {2}));
+  const ValueId passed =
+      c.binary(BinaryFn::less_equal, c.unsqueeze(cumulated, {1}), c.unsqueeze(drawn, {2}));
   const ValueId counted = c.reduce(ReduceFn::sum, c.cast(passed, DataType::i64), {2}, false);
   // A last cumulated probability that rounding left below 1 may be passed too.
-  const ValueId last = c.cast(c.emit(OpKind::shape_of, {x},
-                                     {{"start", std::int64_t{1}}, {"end", std::int64_t{2}}}),
-                              DataType::i64);
+  const ValueId last =
+      c.cast(c.emit(OpKind::shape_of, {x}, {{"start", std::int64_t{1}}, {"end", std::int64_t{2}}}),
+             DataType::i64);
   const ValueId most = c.binary(BinaryFn::sub, last, 1.0);
-  c.output(0, c.cast(c.binary(BinaryFn::min, counted, most),
-                     type_attribute(c, DataType::i32)));
+  c.output(0, c.cast(c.binary(BinaryFn::min, counted, most), type_attribute(c, DataType::i32)));
 }
 
 constexpr Converter kConverters[] = {
@@ -124,8 +122,7 @@ ValueId draw_like(Conversion& c, const char* fn, double alpha, double beta, Data
     return c.emit(OpKind::random, {}, std::move(attrs));
   }
   constexpr std::int64_t all = INT64_MAX;
-  const ValueId extents =
-      c.emit(OpKind::shape_of, {x}, {{"start", std::int64_t{0}}, {"end", all}});
+  const ValueId extents = c.emit(OpKind::shape_of, {x}, {{"start", std::int64_t{0}}, {"end", all}});
   return c.emit(OpKind::random, {extents}, std::move(attrs));
 }
 

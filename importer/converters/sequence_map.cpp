@@ -40,8 +40,7 @@ Graph as_loop_body(Graph body, const std::vector<DataType>& sequences) {
   for (std::size_t i = 0; i < results.size(); ++i) {
     const DataType type = sequence_of(body.value(results[i]).dtype);
     const std::string name = "#results" + std::to_string(i);
-    const ValueId before =
-        body.add_value(name, type, SymShape{Dim::fresh_dynamic("loop")});
+    const ValueId before = body.add_value(name, type, SymShape{Dim::fresh_dynamic("loop")});
     body.inputs.push_back(before);
     body.outputs.push_back(add_node(body, OpKind::sequence, {before, results[i]},
                                     sequence_fn("insert"), body.add_value(name + "'", type)));
@@ -51,9 +50,8 @@ Graph as_loop_body(Graph body, const std::vector<DataType>& sequences) {
       body.inputs.push_back(formals[i]);
       continue;
     }
-    const ValueId whole =
-        body.add_value("#sequence" + std::to_string(i), sequences[i],
-                       SymShape{Dim::fresh_dynamic("items")});
+    const ValueId whole = body.add_value("#sequence" + std::to_string(i), sequences[i],
+                                         SymShape{Dim::fresh_dynamic("items")});
     body.inputs.push_back(whole);
     add_node(body, OpKind::sequence, {whole, trip}, sequence_fn("at"), formals[i], first);
   }

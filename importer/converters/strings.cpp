@@ -14,10 +14,10 @@ void normalize(Conversion& c) {
 }
 
 void split(Conversion& c) {
-  const auto results = c.emit_many(OpKind::string_split, {c.input(0)},
-                                   {{"delimiter", c.text("delimiter", "")},
-                                    {"max_split", c.integer("maxsplit", -1)}},
-                                   {true, true});
+  const auto results = c.emit_many(
+      OpKind::string_split, {c.input(0)},
+      {{"delimiter", c.text("delimiter", "")}, {"max_split", c.integer("maxsplit", -1)}},
+      {true, true});
   c.output(0, results[0]);
   c.output(1, results[1]);
 }

@@ -47,8 +47,7 @@ void adagrad(Conversion& c) {
     const ValueId x = tensors(c, 0, i);
     const ValueId g = regularised(c, x, tensors(c, 1, i));
     const ValueId h = add(c, tensors(c, 2, i), mul(c, g, g));
-    const ValueId root =
-        c.binary(BinaryFn::add, c.unary(UnaryFn::sqrt, h), c.number("epsilon", 0));
+    const ValueId root = c.binary(BinaryFn::add, c.unary(UnaryFn::sqrt, h), c.number("epsilon", 0));
     const ValueId step = c.binary(BinaryFn::div, mul(c, c.cast(rate, c.dtype(x)), g), root);
     c.output(i, c.binary(BinaryFn::sub, x, step));
     c.output(tensors.weights + i, h);
@@ -70,16 +69,15 @@ void adam(Conversion& c) {
     const ValueId power = c.binary(BinaryFn::pow, c.make_scalar(base, type), updates);
     return c.binary(BinaryFn::sub, c.make_scalar(1, type), power);
   };
-  const ValueId adjusted = c.binary(
-      BinaryFn::div, mul(c, c.input(0), c.unary(UnaryFn::sqrt, bias(beta))), bias(alpha));
+  const ValueId adjusted =
+      c.binary(BinaryFn::div, mul(c, c.input(0), c.unary(UnaryFn::sqrt, bias(beta))), bias(alpha));
   const ValueId rate = once_begun(c, adjusted, c.input(0));
   for (std::size_t i = 0; i < tensors.weights; ++i) {
     const ValueId x = tensors(c, 0, i);
     const ValueId g = regularised(c, x, tensors(c, 1, i));
     const ValueId v = add(c, mul(c, tensors(c, 2, i), alpha), mul(c, g, 1 - alpha));
     const ValueId h = add(c, mul(c, tensors(c, 3, i), beta), mul(c, mul(c, g, g), 1 - beta));
-    const ValueId root =
-        c.binary(BinaryFn::add, c.unary(UnaryFn::sqrt, h), c.number("epsilon", 0));
+    const ValueId root = c.binary(BinaryFn::add, c.unary(UnaryFn::sqrt, h), c.number("epsilon", 0));
     const ValueId step = c.binary(BinaryFn::div, mul(c, c.cast(rate, c.dtype(x)), v), root);
     const ValueId moved = c.binary(BinaryFn::sub, x, step);
     c.output(i, mul(c, moved, 1 - c.number("norm_coefficient_post", 0)));
@@ -96,13 +94,11 @@ void momentum(Conversion& c) {
     c.invalid("attribute 'mode' is '" + mode + "', expected standard or nesterov");
   }
   const DataType type = c.dtype(c.input(0));
-  const ValueId beta =
-      once_begun(c, c.make_scalar(c.number("beta"), type), c.make_scalar(1, type));
+  const ValueId beta = once_begun(c, c.make_scalar(c.number("beta"), type), c.make_scalar(1, type));
   for (std::size_t i = 0; i < tensors.weights; ++i) {
     const ValueId x = tensors(c, 0, i);
     const ValueId g = regularised(c, x, tensors(c, 1, i));
-    const ValueId v =
-        add(c, mul(c, tensors(c, 2, i), alpha), mul(c, c.cast(beta, c.dtype(x)), g));
+    const ValueId v = add(c, mul(c, tensors(c, 2, i), alpha), mul(c, c.cast(beta, c.dtype(x)), g));
     const ValueId ahead = mode == "nesterov" ? add(c, g, mul(c, v, alpha)) : v;
     const ValueId step = mul(c, c.cast(c.input(0), c.dtype(x)), ahead);
     c.output(i, c.binary(BinaryFn::sub, x, step));

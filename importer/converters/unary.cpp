@@ -138,8 +138,8 @@ void clip(Conversion& c) {
   c.output(0, x);
 }
 
-// Elements are kept with probability 1 − ratio, and scaled so that their mean stays what it was; all
-// of them, as they are, unless `training`.
+// Elements are kept with probability 1 − ratio, and scaled so that their mean stays what it was;
+// all of them, as they are, unless `training`.
 void training_dropout(Conversion& c, ValueId x, ValueId training) {
   const DataType type = c.dtype(x);
   const ValueId one = c.make_scalar(1, DataType::f32);

@@ -5,6 +5,7 @@
 
 #include "backends/reference/budget.h"
 #include "backends/reference/oracle.h"
+#include "backends/reference/rounding.h"
 #include "backends/session.h"
 #include "graph/error.h"
 #include "graph/schema.h"
@@ -109,7 +110,7 @@ std::string judge(const Tensor& actual, const OracleValue& wanted, DataType stor
       const double bound = reference::budget(y, sigma, store);
       const bool same = (std::isnan(x) && std::isnan(y)) || x == y;
       const bool over = std::isinf(x) && std::signbit(x) == std::signbit(y) &&
-                        std::abs(y) + bound >= float_from_bits(store, float_to_bits(store, 1e300));
+                        std::abs(y) + bound >= reference::max_finite(store);
       if (!same && !(std::abs(x - y) <= bound) && !over) {
         expected = std::to_string(y) + " ± " + std::to_string(bound);
       }

@@ -241,6 +241,11 @@ void dft(const Fourier& fourier, const DftForm& form, const T* x, T* y) {
             }
           }
           fourier.transform(re, im, im + n * lanes);
+          // Of real numbers, these are real; a convolution leaves a rounding error there.
+          if (form.parts == 1) {
+            std::fill_n(im, lanes, 0.0);
+            if (n % 2 == 0) std::fill_n(im + n / 2 * lanes, lanes, 0.0);
+          }
           for (std::int64_t lane = 0; lane < used; ++lane) {
             const std::int64_t line = first + lane;
             T* to = y + (line / form.inner * out * form.inner + line % form.inner) * out_parts;
