@@ -53,7 +53,8 @@ std::string first_line(const std::string& text) {
 // outputs did.
 std::string first_fallback(const Session& session) {
   const auto& fallbacks = session.fallbacks();
-  const auto first = std::ranges::find_if(fallbacks, [](const Fallback& f) { return !f.by_nature; });
+  const auto first =
+      std::ranges::find_if(fallbacks, [](const Fallback& f) { return !f.by_nature; });
   return first == fallbacks.end() ? "" : first->op + ": " + first->reason;
 }
 

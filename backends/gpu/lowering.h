@@ -85,8 +85,8 @@ class NodeLowering {
   Operand out(std::size_t i = 0);
   Shape out_shape(std::size_t i = 0) const { return shape_of(node_.output(i)); }
   DataType out_type(std::size_t i = 0) const { return type_of(node_.output(i)); }
-  // Brings outputs that kernels wrote back to what their types can hold (lower/narrow.h), unless the
-  // operator only moved elements. Called once, when the node is lowered.
+  // Brings outputs that kernels wrote back to what their types can hold (lower/narrow.h), unless
+  // the operator only moved elements. Called once, when the node is lowered.
   void finish();
   // The output is `operand` seen under the output's shape: no data moves.
   void alias(std::size_t i, const Operand& operand);

@@ -96,8 +96,8 @@ OpenedDevice open_device(const std::string& wanted) {
   const std::scoped_lock lock(mutex);
   std::shared_ptr<VulkanDevice> device = opened[index].lock();
   if (device == nullptr) {
-    device = std::make_shared<VulkanDevice>(
-        std::make_shared<Context>(instance, std::move(physical)));
+    device =
+        std::make_shared<VulkanDevice>(std::make_shared<Context>(instance, std::move(physical)));
     opened[index] = device;
   }
   return {index, std::move(device)};

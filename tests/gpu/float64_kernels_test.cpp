@@ -79,8 +79,8 @@ TEST(Float64, RoundsHalfToEven) {
 // Rounded to odd first, a value rounds to fewer bits as if at once.
 TEST(Float64, OddRoundingToFloat32KeepsWhatASecondRoundingNeeds) {
   if (!runs_here("cast_f64_f32odd")) GTEST_SKIP() << "the device has no float64";
-  std::vector<double> x{1.0, 1.0 + 0x1p-8, 1.0 + 0x1p-8 + 0x1p-40, 1.0 + 0x1p-8 - 0x1p-40, -1.5,
-                        1.0 + 0x1p-30};
+  std::vector<double> x{1.0,  1.0 + 0x1p-8, 1.0 + 0x1p-8 + 0x1p-40, 1.0 + 0x1p-8 - 0x1p-40,
+                        -1.5, 1.0 + 0x1p-30};
   const Buffer in = upload(x);
   const Buffer out = upload(std::vector<float>(x.size()));
   const auto n = static_cast<std::int32_t>(x.size());

@@ -283,9 +283,14 @@ TEST_F(F16, WindowsAndResampling) {
     const int n = 2 * 6 * 4 * 4;
     compare_types(y, n, [&](bool half) {
       launch<kernels::WindowParams>(typed(name, half), flat_groups(n),
-                                    {x.of(half), w.of(half), bias.of(half), y.of(half), n, 3, 3, 2,
-                                     1,          9,          8,             1,          4, 4, 1, 3,
-                                     2,          1,          2,             2,          1, 1, 1, 0,
+                                    {x.of(half), w.of(half), bias.of(half),
+                                     y.of(half), n,          3,
+                                     3,          2,          1,
+                                     9,          8,          1,
+                                     4,          4,          1,
+                                     3,          2,          1,
+                                     2,          2,          1,
+                                     1,          1,          0,
                                      1,          0});
     });
   }
@@ -295,8 +300,8 @@ TEST_F(F16, WindowsAndResampling) {
     compare_types(y, n, [&](bool half) {
       launch<kernels::PoolMaxParams>(
           typed(name, half), flat_groups(n),
-          {x.of(half), y.of(half), {}, n, 1, 9, 8, 1, 4, 4, 1, 3, 2, 1, 2, 2,
-           1,          1,          1,  0, 1, 0, 0, 0, 0, 1, 0, 2.0f});
+          {x.of(half), y.of(half), {}, n, 1, 9, 8, 1, 4, 4, 1, 3, 2, 1,
+           2,          2,          1,  1, 1, 0, 1, 0, 0, 0, 0, 1, 0, 2.0f});
     });
   }
   const Buffer indices = upload(integers(5 * 2, 0, 8, 4));

@@ -106,10 +106,10 @@ TEST_F(Moves16, PadsSelectsAndFills) {
   const Widths y = widths(400, 7000);
   for (int mode = 0; mode < 4; ++mode) {
     compare_widths(y, 400, [&](int bits, const std::string& width) {
-      launch<kernels::PadParams>("pad" + width, {1, 1, 1},
-                                 {x.of(bits), y.of(bits), x.of(bits), 99, 2, mode, 1, 1, 1, 9, 11,
-                                  1,          1,          1,          1,  5, 7,    0, 0, 0, 0, 2,
-                                  3});
+      launch<kernels::PadParams>(
+          "pad" + width, {1, 1, 1},
+          {x.of(bits), y.of(bits), x.of(bits), 99, 2, mode, 1, 1, 1, 9, 11, 1,
+           1,          1,          1,          5,  7, 0,    0, 0, 0, 2, 3});
     });
   }
   const Widths other = widths(60, 300);

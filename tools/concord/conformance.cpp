@@ -118,8 +118,8 @@ int conformance(const Options& options, const CommonOptions& common) {
   }
   if (!options.json.empty()) {
     const nlohmann::json report = {
-        {"schema", 1},      {"backend", spec},         {"total", results.size()},
-        {"passed", passed}, {"passed_native", native}, {"failed", failed},
+        {"schema", 1},           {"backend", spec},         {"total", results.size()},
+        {"passed", passed},      {"passed_native", native}, {"failed", failed},
         {"fell_back", fell_back}};
     write_report(options.json,
                  report.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");

@@ -1,4 +1,5 @@
 #include "backends/gpu/kernels/cast.h"
+
 #include "backends/gpu/lower/emit.h"
 #include "backends/gpu/lower/narrow.h"
 #include "backends/gpu/lower/strides.h"
@@ -59,8 +60,8 @@ void lower(NodeLowering& node) {
     return emit_cast(node, x, node.out(), false);
   }
   // Floats saturate to integers of a byte and more; below, ONNX's data has the low bits.
-  const bool saturates = is_float(to) ? node.attrs().integer("saturate", 1) != 0
-                                      : !from_integers && !is_sub_byte(to);
+  const bool saturates =
+      is_float(to) ? node.attrs().integer("saturate", 1) != 0 : !from_integers && !is_sub_byte(to);
   emit_narrow(node, to_narrow_storage(node, x, storage), node.out(), to,
               saturates ? Overflow::saturate : Overflow::wrap);
 }

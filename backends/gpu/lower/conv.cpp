@@ -1,6 +1,6 @@
 // Convolution as a matrix product: the input is padded where it must be, its windows are copied out
-// into columns, and the weights multiply them. Where that is mostly copying (few channels to a group),
-// or takes more axes than kernels walk, each result sums its own window.
+// into columns, and the weights multiply them. Where that is mostly copying (few channels to a
+// group), or takes more axes than kernels walk, each result sums its own window.
 
 #include <string>
 #include <vector>
@@ -55,8 +55,8 @@ Operand padded(NodeLowering& node, const Operand& x, const Window& window) {
     y_extents[front + i] = to_i32(shape[i]);
     x_extents[front + i] = to_i32(x.shape[i]);
   }
-  Params params{node.read(x), node.write(y), {}, to_i32(y.count()),
-                static_cast<std::int32_t>(shape.size())};
+  Params params{
+      node.read(x), node.write(y), {}, to_i32(y.count()), static_cast<std::int32_t>(shape.size())};
   set_ints(params, &Params::d1, std::span(y_extents).subspan(1));
   set_ints(params, &Params::x0, x_extents);
   set_ints(params, &Params::before0, before);

@@ -1,5 +1,4 @@
 #include "backends/gpu/kernels/quantize.h"
-
 #include "backends/gpu/lower/emit.h"
 #include "backends/gpu/lower/reduce.h"
 #include "backends/gpu/lower/strides.h"

@@ -162,7 +162,8 @@ class Contraction {
   }
   static Shape strides_of(const Term& term, const Labels& labels) {
     Shape strides;
-    for (const Label label : labels) strides.push_back(has(term, label) ? term.strides.at(label) : 0);
+    for (const Label label : labels)
+      strides.push_back(has(term, label) ? term.strides.at(label) : 0);
     return strides;
   }
   std::int64_t count_of(const Labels& labels) const { return element_count(shape_of(labels)); }

@@ -1,5 +1,4 @@
 #include "backends/gpu/kernels/recurrent.h"
-
 #include "backends/gpu/lower/matmul_problem.h"
 #include "backends/gpu/lower/recurrent.h"
 #include "backends/gpu/lower/strides.h"
@@ -23,8 +22,7 @@ void lower_reset_after(NodeLowering& node, Recurrence& cell, const Operand& h, c
   const Operand products = cell.input_products(false);
   const std::int64_t rows = 3 * cell.hidden;
   // Rows as far apart as those of `products`: the kernel has one pitch for both.
-  const Operand state_gates =
-      node.temporary(DataType::f32, {(cell.batch - 1) * cell.pitch + rows});
+  const Operand state_gates = node.temporary(DataType::f32, {(cell.batch - 1) * cell.pitch + rows});
   MatmulProblem p;
   p.a = h;
   p.b = cell.state_weights(0, rows);
@@ -39,9 +37,8 @@ void lower_reset_after(NodeLowering& node, Recurrence& cell, const Operand& h, c
   p.c_row = cell.pitch;
   cell.for_each_step([&](std::int64_t t) {
     emit_matmul(node, p);
-    kernels::RecurrentGruParams params{node.read(cell.at_step(products, t)),
-                                       node.read(state_gates), cell.lengths(), node.update(h),
-                                       cell.y_at(y, t)};
+    kernels::RecurrentGruParams params{node.read(cell.at_step(products, t)), node.read(state_gates),
+                                       cell.lengths(), node.update(h), cell.y_at(y, t)};
     set_common(params, cell);
     params.y_pitch = to_i32(cell.y_pitch);
     params.step = to_i32(t);

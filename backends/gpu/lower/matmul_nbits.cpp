@@ -28,7 +28,7 @@ std::optional<std::string> why(const Query& query) {
 class NarrowWeights {
  public:
   NarrowWeights(const graph::Attributes& attrs, const Tensor& b, const Tensor& scales,
-           const Tensor& zeros)
+                const Tensor& zeros)
       : n(attrs.integer("n")),
         k(attrs.integer("k")),
         bits_(attrs.integer("bits")),
@@ -41,7 +41,7 @@ class NarrowWeights {
         zeros_(zeros),
         packed_(bytes_of(b)),
         packed_zeros_(zeros.defined() && zeros.dtype() == DataType::u8 ? bytes_of(zeros)
-                                                                      : nullptr) {
+                                                                       : nullptr) {
     const std::int64_t zero_count = packed_zeros_ != nullptr ? n * zero_bytes_ : n * blocks_;
     if (b.count() != n * blocks_ * block_bytes_ || scales.count() != n * blocks_ ||
         (zeros.defined() && zeros.count() != zero_count)) {

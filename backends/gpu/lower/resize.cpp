@@ -57,11 +57,10 @@ void emit_pass(NodeLowering& node, const Pass& pass, const Operand& x, const Ope
   const std::int32_t inner = to_i32(element_count(std::span(x.shape).subspan(pass.axis + 1)));
   const std::int32_t n = to_i32(y.count());
   if (only_takes(node.attrs())) {
-    node.dispatch(
-        node.kernel<kernels::GatherParams>(std::string("gather_") + move_suffix(x.dtype)),
-        flat_groups(n),
-        kernels::GatherParams{node.read(x), node.read(indices), node.write(y), DevicePtr{}, n,
-                              length, out_length, inner});
+    node.dispatch(node.kernel<kernels::GatherParams>(std::string("gather_") + move_suffix(x.dtype)),
+                  flat_groups(n),
+                  kernels::GatherParams{node.read(x), node.read(indices), node.write(y),
+                                        DevicePtr{}, n, length, out_length, inner});
     return;
   }
   const Operand weights = node.plan_constant(

@@ -1,5 +1,4 @@
 #include "backends/gpu/kernels/recurrent.h"
-
 #include "backends/gpu/lower/recurrent.h"
 #include "backends/gpu/lower/strides.h"
 

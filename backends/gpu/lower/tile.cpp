@@ -20,12 +20,9 @@ void lower(NodeLowering& node) {
     const Operand to = shape == y.shape ? y : node.temporary(x.dtype, shape);
     const std::int64_t outer = element_count(std::span(x.shape).first(axis));
     const std::int64_t block = element_count(std::span(x.shape).subspan(axis));
-    emit_copy(node, x, to,
-              {{outer, repeats[axis], block},
-               {block, 0, 1},
-               {block * repeats[axis], block, 1},
-               0,
-               0});
+    emit_copy(
+        node, x, to,
+        {{outer, repeats[axis], block}, {block, 0, 1}, {block * repeats[axis], block, 1}, 0, 0});
     x = to;
   }
 }

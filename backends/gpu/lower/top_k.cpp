@@ -30,9 +30,8 @@ void lower(NodeLowering& node) {
   const std::int64_t k = node.dim("k");
   const std::int64_t length = x.shape[axis];
   if (k < 0 || k > length) {
-    throw Error(ErrorKind::invalid,
-                "k is " + std::to_string(k) + ", the axis has " + std::to_string(length) +
-                    " elements");
+    throw Error(ErrorKind::invalid, "k is " + std::to_string(k) + ", the axis has " +
+                                        std::to_string(length) + " elements");
   }
   Shape shape = x.shape;
   shape[axis] = k;
