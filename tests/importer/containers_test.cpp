@@ -52,7 +52,10 @@ TEST(Containers, AreInputs) {
       .output("more");
   auto* input = m.proto().add_input();
   input->set_name("x");
-  input->mutable_type()->mutable_sequence_type()->mutable_elem_type()->mutable_tensor_type()
+  input->mutable_type()
+      ->mutable_sequence_type()
+      ->mutable_elem_type()
+      ->mutable_tensor_type()
       ->set_elem_type(1);
   const Imported model = import(m);
   const auto found = evaluate(*model.graph, {sequence({floats({2}, {1, 2})})});

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cmath>
+#include <cstring>
 #include <string>
 #include <vector>
 
@@ -32,8 +33,8 @@ struct ValueCase {
   std::vector<Tensor> inputs;
   std::vector<Attr> attrs;
   std::vector<Tensor> outputs;
-  // For an operator that the other runtime computes more coarsely than its definition: what its
-  // values may be off by. Else as ONNX's own runner compares.
+  // Not 0 where the other runtime rounds its operands to 8 bits on the way and this one does not
+  // (DynamicQuantizeLSTM): what that is worth. Else compared as ONNX's own runner does.
   double coarse = 0;
 };
 
