@@ -24,8 +24,7 @@ std::vector<Tensor> run(const Call& call) {
   const Tensor& x = call.input(0);
   const std::vector<std::int64_t> found = places(x);
   const auto count = static_cast<std::int64_t>(found.size());
-  // A scalar counts as a tensor of rank 1, as in numpy's nonzero(atleast_1d(x)).
-  const Shape shape = x.rank() == 0 ? Shape{1} : x.shape();
+  const Shape& shape = x.shape();  // of a scalar: positions without coordinates, [0, count]
   const auto rank = static_cast<std::int64_t>(shape.size());
   Tensor y(DataType::i64, {rank, count});
   const auto to = y.as_mutable<std::int64_t>();

@@ -38,6 +38,10 @@ inline Fill extremes() {
                  0x1.fffffep127, -0x1.fffffep127, 0.25});
 }
 
+// As extremes without the largest numbers, whose squares a float32 cannot hold.
+inline Fill specials() {
+  return values({1, kNaN, -2.5, kInfinity, 0.0, -0.0, -kInfinity, 0x1p-149, 3.5, 0.25});
+}
 // Bit patterns at the edges of any type: zeros, ones, the sign alone, all but the sign, one,
 // alternating bits. In floats they are zeros of both signs, NaN, subnormals; in integers the least
 // and the largest.

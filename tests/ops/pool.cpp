@@ -50,7 +50,7 @@ OpCases cases_pool() {
   for (const char* fn : {"max", "average", "lp"}) {
     OpCase edges =
         pool("edges, " + std::string(fn), fn, f32, {1, 2, 6, 7}, {2, 2}, {2, 2}, {0, 0, 0, 0});
-    edges.operands.front().fill = extremes();
+    edges.operands.front().fill = specials();
     list.push_back(std::move(edges));
   }
   return list;

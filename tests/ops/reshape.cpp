@@ -26,8 +26,8 @@ OpCases cases_reshape() {
         .set("allow_zero", 0);
   };
   list.push_back(of_the_run("shape of the run", {3, -1}));
-  list.push_back(of_the_run("too many elements", {3, 5}).refused("12"));
-  list.push_back(of_the_run("not to be divided", {5, -1}).refused("12"));
+  list.push_back(of_the_run("too many elements", {3, 5}).refused("[2, 6]"));
+  list.push_back(of_the_run("not to be divided", {5, -1}).refused("[2, 6]"));
   return list;
 }
 

@@ -30,7 +30,7 @@ OpCases cases_split() {
         .outputs(2);
   };
   list.push_back(of_the_run("sizes of the run", {3, 4}));
-  list.push_back(of_the_run("sizes beyond", {3, 5}).refused("8"));
+  list.push_back(of_the_run("sizes beyond", {3, 5}).refused("[3, 5]"));
   return list;
 }
 

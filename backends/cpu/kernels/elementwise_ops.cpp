@@ -164,10 +164,9 @@ ElementLoop unary_loop(ElementOp op) {
         hard_sigmoid,
         at_most(d, at_least(d, hn::MulAdd(x, hn::Set(d, p0), hn::Set(d, p1)), 0.0f), 1.0f));
     CONCORD_UNARY(thresholded_relu, hn::IfThenZeroElse(hn::Le(x, hn::Set(d, p0)), x));
-    CONCORD_UNARY(
-        shrink, hn::IfThenElse(hn::Lt(x, hn::Set(d, -p0)), hn::Add(x, hn::Set(d, p1)),
-                               hn::IfThenElse(hn::Gt(x, hn::Set(d, p0)), hn::Sub(x, hn::Set(d, p1)),
-                                              is_nan_select(d, x, hn::Zero(d)))));
+    CONCORD_UNARY(shrink, hn::IfThenElse(hn::Lt(x, hn::Set(d, -p0)), hn::Add(x, hn::Set(d, p1)),
+                                         hn::IfThenElse(hn::Gt(x, hn::Set(d, p0)),
+                                                        hn::Sub(x, hn::Set(d, p1)), hn::Zero(d))));
     CONCORD_UNARY(affine, hn::MulAdd(x, hn::Set(d, p0), hn::Set(d, p1)));
     CONCORD_UNARY(clamp, at_most(d, at_least(d, x, p0), p1));
     CONCORD_UNARY(sign,

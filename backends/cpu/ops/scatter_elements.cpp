@@ -4,6 +4,7 @@ namespace concord::cpu {
 namespace {
 
 PlanFn prepare(Compiler& c) {
+  if (!scatters_here(c.dtype(0), scatter_op(c.node()))) return prepare_host(c);
   const auto op = scatter_op(c.node());
   return [op, axis = static_cast<int>(c.attrs().integer("axis"))](Planner& p) {
     const Dims shape = p.shape(0);

@@ -4,6 +4,7 @@ namespace concord::cpu {
 namespace {
 
 PlanFn prepare(Compiler& c) {
+  if (!scatters_here(c.dtype(0), scatter_op(c.node()))) return prepare_host(c);
   return [op = scatter_op(c.node())](Planner& p) {
     const Dims shape = p.shape(0);
     const Dims index_shape = p.shape(1);

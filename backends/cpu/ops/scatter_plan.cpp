@@ -4,10 +4,9 @@
 
 namespace concord::cpu {
 
-std::optional<std::string> why_not_scatter(const graph::Graph& graph, const graph::Node& node) {
-  const DataType dtype = input_dtype(graph, node, 0);
-  if (!element_of(dtype)) return type_reason(dtype);
-  if (scatter_op(node) == ScatterOp::none) return std::nullopt;
+bool scatters_here(DataType dtype, ScatterOp op) {
+  if (!element_of(dtype)) return false;
+  if (op == ScatterOp::none) return true;
   switch (dtype) {
     case DataType::f32:
     case DataType::f16:
@@ -17,10 +16,15 @@ std::optional<std::string> why_not_scatter(const graph::Graph& graph, const grap
     case DataType::i64:
     case DataType::u8:
     case DataType::i8:
-      return std::nullopt;
+      return true;
     default:
-      return "a reduction of " + type_reason(dtype);
+      return false;
   }
+}
+
+std::optional<std::string> why_not_scatter(const graph::Graph& graph, const graph::Node& node) {
+  if (scatters_here(input_dtype(graph, node, 0), scatter_op(node))) return std::nullopt;
+  return why_not_host(graph, node);
 }
 
 ScatterOp scatter_op(const graph::Node& node) {
