@@ -7,6 +7,7 @@ namespace concord::gpu {
 namespace {
 
 std::optional<std::string> why(const Query& query) {
+  if (query.in(4) != DataType::undefined) return "a scaled product of integers";
   if (query.in_rank(0) < 2 || query.in_rank(1) < 2) return "operands of unknown rank";
   if (query.in_rank(2) > 1 || query.in_rank(3) > 1) return "zero points of each batch";
   return query.need_kernel("quantize_matmul_i32");
