@@ -80,14 +80,14 @@ TEST(BadInputs, IdOutsideTheTable) {
   importer::write_pb(folder.path() / "input_0.pb", ids, "input_ids");
   for (const char* backend : {"reference", "cpu"}) {
     expect_error(concord({"run", bundled("bert__dynamo20"), "--backend", backend, "--inputs",
-                          folder.path().string()}),
+                          folder.path().string(), "--quiet"}),
                  2, {"bert__dynamo20", "node '", "123456"});
   }
   expect_error(concord({"parity", bundled("bert__dynamo20"), "--backends", "cpu", "--inputs",
-                        folder.path().string()}),
+                        folder.path().string(), "--quiet"}),
                2, {"bert__dynamo20", "node '", "123456"});
   expect_error(concord({"bench", bundled("bert__dynamo20"), "--backends", "cpu", "--inputs",
-                        folder.path().string()}),
+                        folder.path().string(), "--quiet"}),
                2, {"bert__dynamo20", "node '", "123456"});
 }
 
