@@ -89,7 +89,13 @@ class CudaDevice : public gpu::Device {
   void copy(const gpu::MemoryRange& from, const gpu::MemoryRange& to) {
     context_->enter();
     launcher_->enqueue(gpu::CopyCommand{from, to}, context_->stream());
-    context_->synchronise();
+    try {
+      context_->synchronise();
+    } catch (...) {
+      // The caller frees its staging memory, which the copy may still use.
+      Driver::call(context_->driver().cuStreamSynchronize, context_->stream());
+      throw;
+    }
   }
 
   std::shared_ptr<Context> context_;

@@ -61,6 +61,7 @@ Graph::Made Graph::made_of(const Command& command) {
   Made made;
   made.kind = command.index();
   made.empty = Launcher::is_empty(command);
+  if (made.empty) return made;  // there may be no memory behind it
   if (const auto* dispatch = std::get_if<gpu::DispatchCommand>(&command)) {
     made.kernel = dispatch->kernel;
     made.groups = dispatch->groups;

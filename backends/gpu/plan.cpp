@@ -190,6 +190,7 @@ void GpuPlan::write_inputs(std::span<const Tensor> inputs, const Arena& arena, b
                                          to_string(port.operand.shape) + ")");
     }
     const MemoryRange to = range(port.operand, arena, apart);
+    if (to.bytes == 0) continue;  // where nothing passes there may be no staging memory
     std::byte* host =
         host_sees(arena) ? to.memory->host() + to.offset : arena.upload->host() + port.staging;
     try {
@@ -212,7 +213,7 @@ Tensor GpuPlan::read(const Operand& operand, DataType dtype, const Arena& arena,
 
 Tensor GpuPlan::read_port(const Port& port, const Arena& arena, bool apart) const {
   const PlanBuffer& buffer = draft_.buffers[static_cast<std::size_t>(port.operand.buffer)];
-  if (host_sees(arena) || buffer.fixed != nullptr) {
+  if (host_sees(arena) || buffer.fixed != nullptr || port.operand.bytes() == 0) {
     return read(port.operand, port.dtype, arena, apart);
   }
   const std::byte* host = arena.download->host() + port.staging;

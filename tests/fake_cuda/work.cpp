@@ -127,9 +127,14 @@ CUresult enqueue(Stream& stream, Op op, const std::string& what) {
     return CUDA_SUCCESS;
   }
   if (const CUresult result = use(stream, op, what); result != CUDA_SUCCESS) return result;
-  // Until somebody has waited for it, what a copy writes to the host is anything.
-  if (const auto* copy = std::get_if<CopyOp>(&op.what)) {
-    if (copy->to.allocation->pinned) std::fill_n(copy->to.host(), copy->bytes, std::byte{0xee});
+  // Until somebody has waited for it, what a copy writes to the host is anything, unless work
+  // before it still needs what is there.
+  if (const auto* copy = std::get_if<CopyOp>(&op.what); copy != nullptr) {
+    Allocation* const to = copy->to.allocation;
+    const bool needed = std::ranges::any_of(stream.queue, [&](const Op& earlier) {
+      return std::ranges::find(earlier.uses, to) != earlier.uses.end();
+    });
+    if (to->pinned && !needed) std::fill_n(copy->to.host(), copy->bytes, std::byte{0xee});
   }
   stream.queue.push_back(std::move(op));
   return CUDA_SUCCESS;
