@@ -8,15 +8,22 @@ void infer_op(Graph& graph, NodeId id) {
   in.require_float(0);
   in.require_same_type(0, 1);
   in.require_rank_at_least(0, 3);
+  in.require_rank_at_least(1, 3);
   if (in.rank(0)) in.require_rank(1, *in.rank(0));
+  const std::int64_t group = in.attrs().integer("group");
+  if (group < 1) mismatch("a positive group count", std::to_string(group));
+  if (const auto& w = in.shape(1)) {
+    if (const auto c = w->front().constant(); c && *c % group != 0) {
+      mismatch("input channels that are a multiple of group " + std::to_string(group),
+               std::to_string(*c));
+    }
+  }
   if (!in.shape(0) || !in.shape(1)) {
     in.output(0, in.dtype(0));
     return;
   }
   const SymShape x = *in.shape(0);
   const SymShape w = *in.shape(1);
-  const std::int64_t group = in.attrs().integer("group");
-  if (group < 1) mismatch("a positive group count", std::to_string(group));
   merge_equal(x[1], w[0]);
   SymShape y{x[0], w[1] * Dim(group)};
   const auto kernel = static_shape(SymShape(w.begin() + 2, w.end()));

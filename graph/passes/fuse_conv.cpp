@@ -41,6 +41,9 @@ class Fuser {
     const Value& w = rw_.value(node_.inputs[1]);
     if (!w.constant || !w.shape || !is_float(w.dtype) || bits(w.dtype) < 16) return false;
     weights_ = *w.constant;
+    // Without elements there is nothing to scale, and the group, which nothing bounds then, would
+    // size the bias.
+    if (weights_.count() == 0) return false;
     channels_ = node_.op == OpKind::conv ? weights_.shape()[0]
                                          : weights_.shape()[1] * node_.attrs.integer("group");
     bias_.assign(static_cast<std::size_t>(channels_), 0);
