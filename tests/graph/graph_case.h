@@ -42,8 +42,10 @@ inline int count(const Graph& graph, const std::string& kind) {
   return it == counts.end() ? 0 : it->second;
 }
 
-// Whether b is a, up to `tolerance` of a's largest element.
+// Whether b is a, up to `tolerance` of a's largest element; containers item by item.
 inline ::testing::AssertionResult close(const Tensor& a, const Tensor& b, double tolerance) {
+  if (a.defined() != b.defined()) return ::testing::AssertionFailure() << "one is missing";
+  if (!a.defined()) return ::testing::AssertionSuccess();
   if (a.shape() != b.shape()) {
     return ::testing::AssertionFailure()
            << concord::to_string(a.shape()) << " and " << concord::to_string(b.shape());
@@ -51,6 +53,17 @@ inline ::testing::AssertionResult close(const Tensor& a, const Tensor& b, double
   if (a.dtype() == DataType::string) {
     return identical(a, b) ? ::testing::AssertionSuccess()
                            : ::testing::AssertionFailure() << "strings differ";
+  }
+  if (is_container(a.dtype()) || is_container(b.dtype())) {
+    if (a.dtype() != b.dtype()) {
+      return ::testing::AssertionFailure()
+             << concord::to_string(a.dtype()) << " and " << concord::to_string(b.dtype());
+    }
+    for (std::size_t i = 0; i < a.items().size(); ++i) {
+      auto same = close(a.items()[i], b.items()[i], tolerance);
+      if (!same) return same << " in item " << i;
+    }
+    return ::testing::AssertionSuccess();
   }
   double largest = 0;
   for (std::int64_t i = 0; i < a.count(); ++i) {
