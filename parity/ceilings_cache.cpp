@@ -59,7 +59,8 @@ std::string module_time(const std::string& backend) {
   if (dladdr(reinterpret_cast<const void*>(&measure_ceilings), &info) == 0) return {};
   std::error_code error;
   const auto folder = std::filesystem::path(info.dli_fname).parent_path();
-  const auto time = std::filesystem::last_write_time(folder / ("libconcord_" + backend + ".so"), error);
+  const auto time =
+      std::filesystem::last_write_time(folder / ("libconcord_" + backend + ".so"), error);
   return error ? std::string() : std::to_string(time.time_since_epoch().count());
 }
 
@@ -67,9 +68,9 @@ std::string module_time(const std::string& backend) {
 // but not precision and fusion, which they cover or ignore.
 std::string key_of(const BackendSpec& spec, const DeviceInfo& device) {
   const CompileOptions& o = spec.options;
-  return std::string(CONCORD_BUILD_ID) + "|" + module_time(spec.backend) + "|" + spec.backend + "|" + device.name + "|" +
-         device.driver + "|threads=" + std::to_string(o.threads) + "|isa=" + o.isa +
-         "|matmul=" + std::to_string(static_cast<int>(o.matmul)) +
+  return std::string(CONCORD_BUILD_ID) + "|" + module_time(spec.backend) + "|" + spec.backend +
+         "|" + device.name + "|" + device.driver + "|threads=" + std::to_string(o.threads) +
+         "|isa=" + o.isa + "|matmul=" + std::to_string(static_cast<int>(o.matmul)) +
          "|replay=" + (o.replay ? "on" : "off");
 }
 

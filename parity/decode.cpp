@@ -57,10 +57,10 @@ Tensor longer(const Tensor& mask) {
       result.as_mutable<bool>()[static_cast<std::size_t>(i)] =
           column == width || mask.at_int(from) != 0;
     } else {
-      throw Error(ErrorKind::usage,
-                  "the mask is " + std::string(to_string(mask.dtype())) +
-                      ": how it goes on is not known",
-                  "--decode wants a mask of integers or bools");
+      throw Error(
+          ErrorKind::usage,
+          "the mask is " + std::string(to_string(mask.dtype())) + ": how it goes on is not known",
+          "--decode wants a mask of integers or bools");
     }
   }
   return result;
@@ -185,8 +185,8 @@ std::vector<DecodedStep> decode_oracle(const Graph& imported, const DecoderLayou
   for (const Tensor& tensor : given) values.push_back(reference::from_tensor(tensor));
   for (int step = 0; step < steps; ++step) {
     if (progress) progress(static_cast<double>(step) / steps);
-    const std::vector<reference::OracleValue> outputs = reference::evaluate_graph(
-        imported, std::span<const reference::OracleValue>(values), {});
+    const std::vector<reference::OracleValue> outputs =
+        reference::evaluate_graph(imported, std::span<const reference::OracleValue>(values), {});
     DecodedStep decoded;
     decoded.logits = last_rows(outputs.at(layout.logits).value);
     decoded.tokens = chosen(decoded.logits);

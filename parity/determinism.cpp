@@ -143,10 +143,9 @@ std::string batch_symbol(const Graph& graph) {
             const auto& there = graph.value(other).shape;
             return there && !there->empty() && there->front().symbol_name() == name;
           });
-      const bool in_output =
-          std::any_of(graph.outputs.begin(), graph.outputs.end(), [&](ValueId output) {
-            return axis_of(graph.value(output).shape, *name).has_value();
-          });
+      const bool in_output = std::any_of(
+          graph.outputs.begin(), graph.outputs.end(),
+          [&](ValueId output) { return axis_of(graph.value(output).shape, *name).has_value(); });
       if (in_output && (by_name || first_of_all)) return *name;
     }
   }

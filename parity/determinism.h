@@ -17,8 +17,8 @@ std::string first_that_differs(const graph::Graph& optimised, const std::vector<
 // Runs again and compares bit by bit: `repeats` times as it is; on other numbers of threads (cpu);
 // with the rows of the batch in other places. `worker` has run `inputs`; the job is its own.
 std::vector<DeterminismCheck> check_determinism(const graph::Graph& imported,
-                                                const graph::Graph& optimised,
-                                                const WorkerJob& job, Worker& worker,
+                                                const graph::Graph& optimised, const WorkerJob& job,
+                                                Worker& worker,
                                                 const std::vector<WorkerStep>& steps,
                                                 const std::vector<Tensor>& inputs, int repeats);
 

@@ -34,8 +34,7 @@ Tensor integers(DataType dtype, const Shape& shape, std::uint64_t seed) {
   const auto to = wide.as_mutable<double>();
   for (std::size_t i = 0; i < to.size(); ++i) {
     const std::uint64_t random = hash(seed, i);
-    const auto magnitude =
-        static_cast<double>(1 + random % static_cast<std::uint64_t>(limit));
+    const auto magnitude = static_cast<double>(1 + random % static_cast<std::uint64_t>(limit));
     const bool zero = (random >> 32) % 8 == 0;
     to[i] = zero ? 0.0 : (random >> 40) % 2 == 0 ? magnitude : -magnitude;
   }
@@ -84,8 +83,8 @@ bool exact_unary(UnaryFn fn) {
          fn == UnaryFn::identity || fn == UnaryFn::sign || fn == UnaryFn::square;
 }
 bool exact_binary(BinaryFn fn) {
-  return fn == BinaryFn::add || fn == BinaryFn::sub || fn == BinaryFn::mul ||
-         fn == BinaryFn::max || fn == BinaryFn::min;
+  return fn == BinaryFn::add || fn == BinaryFn::sub || fn == BinaryFn::mul || fn == BinaryFn::max ||
+         fn == BinaryFn::min;
 }
 
 bool is_power_of_two(double v) {
@@ -99,7 +98,8 @@ bool exact_operation(const Node& node) {
     case OpKind::conv: {
       const auto activation = node.attrs.text("activation", "");
       const auto fn = graph::parse_unary(activation);
-      const bool scaled = node.op == OpKind::matmul && !is_power_of_two(node.attrs.number("alpha", 1));
+      const bool scaled =
+          node.op == OpKind::matmul && !is_power_of_two(node.attrs.number("alpha", 1));
       return !scaled && (activation.empty() || (fn && exact_unary(*fn)));
     }
     case OpKind::unary: {
@@ -193,8 +193,8 @@ bool is_exact(const Graph& graph, const Node& node, const std::vector<Tensor>& o
   if (node.op == OpKind::matmul && sums.attrs.has("alpha")) {
     sums.attrs.set("alpha", std::abs(sums.attrs.number("alpha")));
   }
-  const double limit = std::ldexp(
-      1.0, std::min(digits(precision.accumulate), digits(precision.store)));
+  const double limit =
+      std::ldexp(1.0, std::min(digits(precision.accumulate), digits(precision.store)));
   try {
     for (const reference::OracleValue& bound :
          reference::evaluate(graph, sums, magnitudes, bindings)) {

@@ -32,9 +32,9 @@ json to_json(const MinimalReport& minimal) {
   if (!minimal.error.empty()) {
     return {{"signature", minimal.signature}, {"tried", minimal.tried}, {"error", minimal.error}};
   }
-  return {{"folder", minimal.folder}, {"signature", minimal.signature},
-          {"nodes", minimal.nodes},   {"steps", minimal.steps},
-          {"tried", minimal.tried},   {"keeps_cures", minimal.keeps_cures},
+  return {{"folder", minimal.folder},  {"signature", minimal.signature},
+          {"nodes", minimal.nodes},    {"steps", minimal.steps},
+          {"tried", minimal.tried},    {"keeps_cures", minimal.keeps_cures},
           {"command", minimal.command}};
 }
 

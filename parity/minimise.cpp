@@ -287,8 +287,8 @@ MinimalReport minimise(const std::shared_ptr<const Graph>& imported, const Worke
       if (report.keeps_cures) break;
     }
     report.folder = options.folder.string();
-    report.command = "concord parity " + shell_word(report.folder) + " --backends " + shell_word(job.spec) +
-                     " --per-step";
+    report.command = "concord parity " + shell_word(report.folder) + " --backends " +
+                     shell_word(job.spec) + " --per-step";
     for (const std::string& word : options.command_tail) report.command += " " + shell_word(word);
     importer::write_file(options.folder / "command.txt", report.command + "\n");
   } catch (const Error& error) {

@@ -186,10 +186,11 @@ class Writer {
       over += step.judged && step.verdict > StepVerdict::branched ? 1 : 0;
       branched += step.verdict == StepVerdict::branched ? 1 : 0;
     }
-    out_ += "    " + p.spec + ": " + std::to_string(p.steps.size()) + " steps, " +
-            std::to_string(judged) + " judged, " + std::to_string(over) + " over budget" +
-            (branched > 0 ? ", " + std::to_string(branched) + " behind a choice that branched" : "") +
-            "\n";
+    out_ +=
+        "    " + p.spec + ": " + std::to_string(p.steps.size()) + " steps, " +
+        std::to_string(judged) + " judged, " + std::to_string(over) + " over budget" +
+        (branched > 0 ? ", " + std::to_string(branched) + " behind a choice that branched" : "") +
+        "\n";
     std::size_t exact = 0;
     std::size_t mistrusted = 0;
     for (const StepReport& step : p.steps) {
@@ -216,9 +217,8 @@ class Writer {
   }
 
   void write_fault(const StepReport& step) {
-    std::string text = "first step over budget: " + step.op + " '" + step.name +
-                       "', kernel " + step.kernel + ", in " +
-                       std::string(to_string(step.precision.operand)) +
+    std::string text = "first step over budget: " + step.op + " '" + step.name + "', kernel " +
+                       step.kernel + ", in " + std::string(to_string(step.precision.operand)) +
                        (step.precision.tf32 ? " (TF32)" : "") + " with sums in " +
                        std::string(to_string(step.precision.accumulate)) + ": " +
                        std::string(to_string(step.verdict));

@@ -59,9 +59,8 @@ Blas::Blas(std::shared_ptr<Context> context, std::shared_ptr<const BlasLibrary> 
     : context_(std::move(context)), library_(std::move(library)) {
   context_->enter();
   library_->check(library_->cublasLtCreate(&handle_), "starting");
-  const CUresult result =
-      Driver::call(context_->driver().cuMemAllocFromPoolAsync, &workspace_, kWorkspaceBytes,
-                   context_->pool(), context_->stream());
+  const CUresult result = Driver::call(context_->driver().cuMemAllocFromPoolAsync, &workspace_,
+                                       kWorkspaceBytes, context_->pool(), context_->stream());
   if (result != CUDA_SUCCESS) library_->cublasLtDestroy(handle_);
   context_->check(result, "allocating a workspace for matrix products");
 }
@@ -74,8 +73,7 @@ Blas::~Blas() {
 }
 
 Blas::Key Blas::key_of(const LibraryMatmulCommand& command) {
-  Key key{command,
-          {alignment_of(command.a), alignment_of(command.b), alignment_of(command.y)}};
+  Key key{command, {alignment_of(command.a), alignment_of(command.b), alignment_of(command.y)}};
   key.command.bias.address = command.bias.address != 0 ? 1 : 0;
   key.command.residual.address = command.residual.address != 0 ? 1 : 0;
   return key;
@@ -175,12 +173,11 @@ void Blas::enqueue(const LibraryMatmulCommand& command, CUstream stream) {
   const float beta = command.residual.address != 0 ? 1.0F : 0.0F;
   const void* added = pointer(command.residual.address != 0 ? command.residual : command.y);
   library_->check(
-      library_->cublasLtMatmul(handle_, to_run.operation.get(), &command.alpha,
-                               pointer(command.b), to_run.a.get(), pointer(command.a),
-                               to_run.b.get(), &beta, added, to_run.d.get(), pointer(command.y),
-                               to_run.d.get(), &to_run.algorithm,
-                               reinterpret_cast<void*>(workspace_), to_run.workspace_bytes,
-                               reinterpret_cast<cudaStream_t>(stream)),
+      library_->cublasLtMatmul(handle_, to_run.operation.get(), &command.alpha, pointer(command.b),
+                               to_run.a.get(), pointer(command.a), to_run.b.get(), &beta, added,
+                               to_run.d.get(), pointer(command.y), to_run.d.get(),
+                               &to_run.algorithm, reinterpret_cast<void*>(workspace_),
+                               to_run.workspace_bytes, reinterpret_cast<cudaStream_t>(stream)),
       "multiplying " + shape_text(command));
 }
 

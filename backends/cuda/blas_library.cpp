@@ -43,8 +43,8 @@ BlasLibrary::Opened BlasLibrary::open() {
 
 std::string BlasLibrary::version_text() const {
   const std::size_t version = cublasLtGetVersion();  // 130002 is 13.0.2
-  return "cuBLASLt " + std::to_string(version / 10000) + "." +
-         std::to_string(version / 100 % 100) + "." + std::to_string(version % 100);
+  return "cuBLASLt " + std::to_string(version / 10000) + "." + std::to_string(version / 100 % 100) +
+         "." + std::to_string(version % 100);
 }
 
 void BlasLibrary::check(cublasStatus_t status, const std::string& doing) const {

@@ -131,11 +131,11 @@ OpenedDevice open_device(const std::string& wanted, const CompileOptions& option
   std::vector<PhysicalDevice> devices = physical_devices(*driver);
   const std::size_t chosen = gpu::select_candidate(gpu::candidates_of(devices), wanted, "CUDA");
   const auto index = static_cast<int>(devices[chosen].index);
-  const auto library = find_blas(devices[chosen].properties, options.matmul != MatmulSource::portable);
+  const auto library =
+      find_blas(devices[chosen].properties, options.matmul != MatmulSource::portable);
   auto context = std::make_shared<Context>(driver, devices[chosen]);
   auto blas = library == nullptr ? nullptr : std::make_shared<Blas>(context, library);
-  return {index,
-          std::make_unique<CudaDevice>(std::move(context), std::move(blas), options.replay)};
+  return {index, std::make_unique<CudaDevice>(std::move(context), std::move(blas), options.replay)};
 }
 
 std::vector<DeviceInfo> device_list() {

@@ -84,8 +84,8 @@ enum class Epilogue : std::uint8_t { kNone, kRelu, kGeluTanh };
 // y = act(alpha · a b + bias + residual), row-major, by the vendor's library where
 // properties().library_matmul. Strides in elements.
 struct LibraryMatmulCommand {
-  DevicePtr a, b, y;  // [batch, m, k], [batch, k, n], [batch, m, n]
-  DevicePtr bias{};   // [n], or none
+  DevicePtr a, b, y;     // [batch, m, k], [batch, k, n], [batch, m, n]
+  DevicePtr bias{};      // [n], or none
   DevicePtr residual{};  // lies as y does, or none
   std::int64_t batch = 1, m = 0, n = 0, k = 0;
   std::int64_t a_batch_stride = 0, b_batch_stride = 0, y_batch_stride = 0;

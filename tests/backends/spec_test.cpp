@@ -15,7 +15,8 @@ TEST(Spec, NameAlone) {
 }
 
 TEST(Spec, EveryKey) {
-  const BackendSpec cpu = parse_spec("cpu:device=1,threads=3,precision=bf16,fusion=off,isa=avx2,matmul=library");
+  const BackendSpec cpu =
+      parse_spec("cpu:device=1,threads=3,precision=bf16,fusion=off,isa=avx2,matmul=library");
   EXPECT_EQ(cpu.device, "1");
   EXPECT_EQ(cpu.options.threads, 3);
   EXPECT_EQ(cpu.options.precision, Precision::bf16);
@@ -39,10 +40,9 @@ TEST(Spec, ListGivesKeysToTheSpecBefore) {
 TEST(Spec, RefusesWhatItDoesNotKnow) {
   for (const char* text :
        {"", ":threads=1", "cpu:", "cpu:threads", "cpu:threads=0", "cpu:threads=x",
-        "cpu:precision=f8", "cpu:fusion=yes", "cpu:isa=sse", "cpu:speed=high",
-        "cpu:threads=", "cpu:threads=1,threads=2", "cpu:threads=1,threads=1", "cpu:replay=off",
-        "cpu:matmul=fast", "vulkan:isa=avx2", "vulkan:matmul=library", "cuda:isa=native",
-        "reference:threads=1"}) {
+        "cpu:precision=f8", "cpu:fusion=yes", "cpu:isa=sse", "cpu:speed=high", "cpu:threads=",
+        "cpu:threads=1,threads=2", "cpu:threads=1,threads=1", "cpu:replay=off", "cpu:matmul=fast",
+        "vulkan:isa=avx2", "vulkan:matmul=library", "cuda:isa=native", "reference:threads=1"}) {
     try {
       parse_spec(text);
       ADD_FAILURE() << "'" << text << "' was taken";

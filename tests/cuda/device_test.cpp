@@ -139,14 +139,31 @@ TEST_F(CudaDevice, SurvivesAFaultOfEachFunction) {
     }
   };
   work();
-  for (const char* function :
-       {"cuDevicePrimaryCtxRetain", "cuCtxSetCurrent", "cuMemPoolCreate", "cuMemPoolSetAttribute",
-        "cuStreamCreate", "cuModuleLoadDataEx", "cuModuleGetFunction", "cuMemAllocFromPoolAsync",
-        "cuMemHostAlloc", "cuMemHostGetDevicePointer", "cuMemcpyHtoDAsync", "cuMemcpyDtoDAsync",
-        "cuMemsetD32Async", "cuStreamSynchronize", "cuEventCreate", "cuEventRecord",
-        "cuEventSynchronize", "cuEventElapsedTime", "cuLaunchKernel", "cuGraphCreate",
-        "cuGraphAddKernelNode", "cuGraphAddMemcpyNode", "cuGraphAddMemsetNode",
-        "cuGraphInstantiate", "cuGraphLaunch"}) {
+  for (const char* function : {"cuDevicePrimaryCtxRetain",
+                               "cuCtxSetCurrent",
+                               "cuMemPoolCreate",
+                               "cuMemPoolSetAttribute",
+                               "cuStreamCreate",
+                               "cuModuleLoadDataEx",
+                               "cuModuleGetFunction",
+                               "cuMemAllocFromPoolAsync",
+                               "cuMemHostAlloc",
+                               "cuMemHostGetDevicePointer",
+                               "cuMemcpyHtoDAsync",
+                               "cuMemcpyDtoDAsync",
+                               "cuMemsetD32Async",
+                               "cuStreamSynchronize",
+                               "cuEventCreate",
+                               "cuEventRecord",
+                               "cuEventSynchronize",
+                               "cuEventElapsedTime",
+                               "cuLaunchKernel",
+                               "cuGraphCreate",
+                               "cuGraphAddKernelNode",
+                               "cuGraphAddMemcpyNode",
+                               "cuGraphAddMemsetNode",
+                               "cuGraphInstantiate",
+                               "cuGraphLaunch"}) {
     fake_cuda::fail(function, 1, CUDA_ERROR_UNKNOWN);
     EXPECT_THAT(error_of(work), HasSubstr("CUDA_ERROR_UNKNOWN")) << function;
     EXPECT_EQ(fake_cuda::bytes(), 0U) << function;

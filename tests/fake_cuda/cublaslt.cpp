@@ -98,8 +98,7 @@ void multiply(void* data) {
   auto* d = static_cast<std::byte*>(fakeCudaHost(p.pointers[3], p.d.span()));
   if (a == nullptr || b == nullptr || c == nullptr || d == nullptr) return;
   const bool biased = (p.operation.epilogue & CUBLASLT_EPILOGUE_BIAS) != 0;
-  const std::byte* bias =
-      biased ? host(p.pointers[4], p.d.rows * p.d.element()) : nullptr;
+  const std::byte* bias = biased ? host(p.pointers[4], p.d.rows * p.d.element()) : nullptr;
   const bool ta = p.operation.transpose_a != CUBLAS_OP_N;
   const bool tb = p.operation.transpose_b != CUBLAS_OP_N;
   const auto depth = static_cast<std::int64_t>(ta ? p.a.rows : p.a.columns);
@@ -108,7 +107,8 @@ void multiply(void* data) {
       for (std::int64_t row = 0; row < static_cast<std::int64_t>(p.d.rows); ++row) {
         double sum = 0;
         for (std::int64_t k = 0; k < depth; ++k) {
-          sum += static_cast<double>(load(p.a, a, z * p.a.stride + (ta ? row * p.a.ld + k : k * p.a.ld + row))) *
+          sum += static_cast<double>(
+                     load(p.a, a, z * p.a.stride + (ta ? row * p.a.ld + k : k * p.a.ld + row))) *
                  load(p.b, b, z * p.b.stride + (tb ? k * p.b.ld + column : column * p.b.ld + k));
         }
         sum *= p.alpha;
@@ -156,17 +156,25 @@ std::vector<std::unique_ptr<Product>>& products() {
 }  // namespace
 
 // "A: …; B: …; D: …; transposes NT; epilogue 4; beta 0; fast_tf32" of the last product.
-FAKE_CUDA_EXPORT const char* fakeCublasLog() { return log.c_str(); }
+FAKE_CUDA_EXPORT const char* fakeCublasLog() {
+  return log.c_str();
+}
 
-FAKE_CUDA_EXPORT std::size_t cublasLtGetVersion() { return 130002; }
-FAKE_CUDA_EXPORT const char* cublasLtGetStatusString(cublasStatus_t) { return "a test's error"; }
+FAKE_CUDA_EXPORT std::size_t cublasLtGetVersion() {
+  return 130002;
+}
+FAKE_CUDA_EXPORT const char* cublasLtGetStatusString(cublasStatus_t) {
+  return "a test's error";
+}
 
 FAKE_CUDA_EXPORT cublasStatus_t cublasLtCreate(cublasLtHandle_t* handle) {
   static int one = 0;
   *handle = reinterpret_cast<cublasLtHandle_t>(&one);
   return CUBLAS_STATUS_SUCCESS;
 }
-FAKE_CUDA_EXPORT cublasStatus_t cublasLtDestroy(cublasLtHandle_t) { return CUBLAS_STATUS_SUCCESS; }
+FAKE_CUDA_EXPORT cublasStatus_t cublasLtDestroy(cublasLtHandle_t) {
+  return CUBLAS_STATUS_SUCCESS;
+}
 
 FAKE_CUDA_EXPORT cublasStatus_t cublasLtMatmulDescCreate(cublasLtMatmulDesc_t* made,
                                                          cublasComputeType_t compute,
@@ -201,8 +209,7 @@ FAKE_CUDA_EXPORT cublasStatus_t cublasLtMatmulDescSetAttribute(cublasLtMatmulDes
 
 FAKE_CUDA_EXPORT cublasStatus_t cublasLtMatrixLayoutCreate(cublasLtMatrixLayout_t* made,
                                                            cudaDataType type, std::uint64_t rows,
-                                                           std::uint64_t columns,
-                                                           std::int64_t ld) {
+                                                           std::uint64_t columns, std::int64_t ld) {
   auto* layout = new Layout{type, rows, columns, ld};  // NOLINT: a handle
   *made = reinterpret_cast<cublasLtMatrixLayout_t>(layout);
   return CUBLAS_STATUS_SUCCESS;
@@ -224,8 +231,7 @@ FAKE_CUDA_EXPORT cublasStatus_t cublasLtMatmulPreferenceCreate(cublasLtMatmulPre
   *made = reinterpret_cast<cublasLtMatmulPreference_t>(new Preference);  // NOLINT: a handle
   return CUBLAS_STATUS_SUCCESS;
 }
-FAKE_CUDA_EXPORT cublasStatus_t
-cublasLtMatmulPreferenceDestroy(cublasLtMatmulPreference_t handle) {
+FAKE_CUDA_EXPORT cublasStatus_t cublasLtMatmulPreferenceDestroy(cublasLtMatmulPreference_t handle) {
   delete &object<Preference>(handle);  // NOLINT
   return CUBLAS_STATUS_SUCCESS;
 }
@@ -248,12 +254,14 @@ FAKE_CUDA_EXPORT cublasStatus_t cublasLtMatmulAlgoGetHeuristic(
   return CUBLAS_STATUS_SUCCESS;
 }
 
-FAKE_CUDA_EXPORT cublasStatus_t cublasLtMatmul(
-    cublasLtHandle_t, cublasLtMatmulDesc_t operation, const void* alpha, const void* a,
-    cublasLtMatrixLayout_t a_layout, const void* b, cublasLtMatrixLayout_t b_layout,
-    const void* beta, const void* c, cublasLtMatrixLayout_t c_layout, void* d,
-    cublasLtMatrixLayout_t d_layout, const cublasLtMatmulAlgo_t*, void*, std::size_t,
-    cudaStream_t stream) {
+FAKE_CUDA_EXPORT cublasStatus_t cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t operation,
+                                               const void* alpha, const void* a,
+                                               cublasLtMatrixLayout_t a_layout, const void* b,
+                                               cublasLtMatrixLayout_t b_layout, const void* beta,
+                                               const void* c, cublasLtMatrixLayout_t c_layout,
+                                               void* d, cublasLtMatrixLayout_t d_layout,
+                                               const cublasLtMatmulAlgo_t*, void*, std::size_t,
+                                               cudaStream_t stream) {
   auto product = std::make_unique<Product>();
   Product& p = *product;
   p.operation = object<Operation>(operation);

@@ -31,8 +31,9 @@ class FakeCuda : public testing::Test {
     properties.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
     ASSERT_EQ(FAKE_CUDA_CALL(cuMemPoolCreate)(&pool, &properties), CUDA_SUCCESS);
     ASSERT_EQ(FAKE_CUDA_CALL(cuStreamCreate)(&stream, CU_STREAM_NON_BLOCKING), CUDA_SUCCESS);
-    ASSERT_EQ(FAKE_CUDA_CALL(cuModuleLoadDataEx)(&module, probe_text().c_str(), 0, nullptr, nullptr),
-              CUDA_SUCCESS);
+    ASSERT_EQ(
+        FAKE_CUDA_CALL(cuModuleLoadDataEx)(&module, probe_text().c_str(), 0, nullptr, nullptr),
+        CUDA_SUCCESS);
     ASSERT_EQ(FAKE_CUDA_CALL(cuModuleGetFunction)(&copy_kernel, module, "probe_copy_f32"),
               CUDA_SUCCESS);
     device = allocate();
@@ -87,8 +88,8 @@ class FakeCuda : public testing::Test {
   float* host = nullptr;
 };
 
-#define EXPECT_REFUSED(call, result, text)                             \
-  EXPECT_EQ(call, result);                                             \
+#define EXPECT_REFUSED(call, result, text) \
+  EXPECT_EQ(call, result);                 \
   EXPECT_NE(complaint().find(text), std::string::npos) << "expected: " << (text)
 
 TEST_F(FakeCuda, ACopyByAKernelArrives) {

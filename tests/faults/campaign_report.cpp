@@ -104,11 +104,12 @@ std::string campaign_text(const CampaignOptions& options, const CampaignResult& 
   text += "| | | wanted |\n| --- | --- | --- |\n";
   text += "| detected | " + of(all.detected, all.counted) + " | ≥ 99 % |\n";
   text += "| located at the very step | " + of(all.located, all.counted) + " | ≥ 95 % |\n";
-  text +=
-      "| one ulp in one element, reported | " + of(totals.false_controls, totals.controls.drawn) + " | none |\n";
+  text += "| one ulp in one element, reported | " +
+          of(totals.false_controls, totals.controls.drawn) + " | none |\n";
   text += "| steps over budget without a fault, " + std::to_string(totals.runs) + " runs | " +
           of(totals.alarms, totals.steps) + " | ≤ 0.1 % |\n";
-  text += "| outputs diverged without a fault | " + of(totals.output_alarms, totals.outputs) + " | ≤ 0.1 % |\n";
+  text += "| outputs diverged without a fault | " + of(totals.output_alarms, totals.outputs) +
+          " | ≤ 0.1 % |\n";
   if (all.minimised > 0) {
     text += "| minimised model keeps the cause | " + of(all.kept, all.minimised) + " | all |\n";
     text +=

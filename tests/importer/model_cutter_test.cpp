@@ -51,7 +51,8 @@ TEST_F(CutterTest, OneNodeAlone) {
   options.on_value = [&](graph::ValueId id, const reference::OracleValue& value) {
     if (whole->value(id).name == inputs[0].name) before = value.rounded();
   };
-  const auto wanted = reference::evaluate_graph(*whole, std::span<const Tensor>(given), {}, options);
+  const auto wanted =
+      reference::evaluate_graph(*whole, std::span<const Tensor>(given), {}, options);
   const auto got = reference::evaluate_graph(*part.graph, std::span<const Tensor>(&before, 1), {});
   ASSERT_EQ(got[0].value.shape(), wanted[0].value.shape());
   for (std::int64_t i = 0; i < got[0].value.count(); ++i) {

@@ -51,7 +51,8 @@ TEST(OddNodes, AttributesWithControlCharacters) {
   OnnxModel model(18);
   model.input("x", DataType::f32, {5, 5}).output("z");
   model.initializer("pads", int64s({4}, {0, 1, 0, 1}));
-  model.node("Pad", {"x", "pads"}, {"z"}, {Attr("mode", Attr::Value("\x1b[2J" + std::string(5000, 'a')))});
+  model.node("Pad", {"x", "pads"}, {"z"},
+             {Attr("mode", Attr::Value("\x1b[2J" + std::string(5000, 'a')))});
   const Caught error = caught([&] { import(model); });
   expect_parts(error, ErrorKind::invalid, {"Pad", "mode", "\\x1b[2J"});
   EXPECT_EQ(error.message.find('\x1b'), std::string::npos);

@@ -85,8 +85,8 @@ TEST(Decode, StepsAgreeWithOneRun) {
       for (std::int64_t j = 0; j < width; ++j) values.push_back(t.at_int(b * width + j));
       values.push_back(last[static_cast<std::size_t>(b)]);
     }
-    longer[i] = Tensor::of<std::int64_t>({t.shape()[0], width + 1},
-                                         std::span<const std::int64_t>(values));
+    longer[i] =
+        Tensor::of<std::int64_t>({t.shape()[0], width + 1}, std::span<const std::int64_t>(values));
   };
   const auto batch = static_cast<std::size_t>(inputs[layout.tokens].shape()[0]);
   extended(layout.tokens, two[0].tokens);
@@ -94,8 +94,8 @@ TEST(Decode, StepsAgreeWithOneRun) {
   std::vector<std::int64_t> positions;
   const Tensor& before = inputs[layout.positions[0]];
   for (std::size_t b = 0; b < batch; ++b) {
-    positions.push_back(
-        before.at_int((static_cast<std::int64_t>(b) + 1) * before.shape()[1] - 1) + 1);
+    positions.push_back(before.at_int((static_cast<std::int64_t>(b) + 1) * before.shape()[1] - 1) +
+                        1);
   }
   extended(layout.positions[0], positions);
   const std::vector<DecodedStep> one = decode_oracle(*graph, layout, longer, 1);

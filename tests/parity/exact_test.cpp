@@ -28,8 +28,8 @@ bool exact_product(const Tensor& a, const Tensor& b, graph::Attributes attrs = {
   if (!attrs.has("alpha")) attrs.set("alpha", 1.0);
   node.attrs = attrs;
   for (const Tensor* t : {&a, &b}) {
-    node.inputs.push_back(graph.add_value(
-        "x", t->dtype(), SymShape(t->shape().begin(), t->shape().end())));
+    node.inputs.push_back(
+        graph.add_value("x", t->dtype(), SymShape(t->shape().begin(), t->shape().end())));
   }
   node.outputs.push_back(graph.add_value("y", DataType::f32));
   const graph::NodeId id = graph.add_node(node);

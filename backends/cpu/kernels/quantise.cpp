@@ -97,9 +97,8 @@ constexpr std::int64_t kMostPieces = 64;
 
 Extremes extremes(const float* x, std::int64_t count) {
   std::array<Extremes, kMostPieces> parts{};
-  const std::int64_t pieces =
-      std::clamp<std::int64_t>(std::min<std::int64_t>(current_threads(), count / kGrain), 1,
-                               kMostPieces);
+  const std::int64_t pieces = std::clamp<std::int64_t>(
+      std::min<std::int64_t>(current_threads(), count / kGrain), 1, kMostPieces);
   parallel_tasks(static_cast<int>(pieces), [&](int piece) {
     const std::int64_t begin = count * piece / pieces;
     const std::int64_t end = count * (piece + 1) / pieces;

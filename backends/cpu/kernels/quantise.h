@@ -12,8 +12,8 @@ struct Extremes {
 };
 Extremes extremes(const float* x, std::int64_t count);
 
-// y = saturate(round(x / scale) + zero) as ONNX's QuantizeLinear has it: ties to even, into i8 or u8;
-// NaN gives the lowest value. scale must not be 0.
+// y = saturate(round(x / scale) + zero) as ONNX's QuantizeLinear has it: ties to even, into i8 or
+// u8; NaN gives the lowest value. scale must not be 0.
 void quantise_bytes(const float* x, std::int64_t count, float scale, std::int32_t zero,
                     bool is_signed, std::byte* y);
 
