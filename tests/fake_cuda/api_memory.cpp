@@ -26,7 +26,8 @@ FAKE_CUDA_EXPORT CUresult cuMemPoolCreate(CUmemoryPool* pool, const CUmemPoolPro
       properties->location.type != CU_MEM_LOCATION_TYPE_DEVICE) {
     return state.refuse(CUDA_ERROR_INVALID_VALUE, "a pool of a kind that devices don't have");
   }
-  auto* made = reinterpret_cast<CUmemoryPool>(state.pools.size() + 1);
+  static std::uintptr_t last = 0;  // destroyed pools' handles don't come again
+  auto* made = reinterpret_cast<CUmemoryPool>(++last);
   state.pools[made] = properties->location.id;
   *pool = made;
   return CUDA_SUCCESS;

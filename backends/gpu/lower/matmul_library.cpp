@@ -64,6 +64,8 @@ Operand like_c(const MatmulProblem& p, const Operand& operand) {
 
 bool emit_library_matmul(NodeLowering& node, const MatmulProblem& p) {
   if (!node.properties().library_matmul || p.k == 0 || p.bias_per_row) return false;
+  // Integers and float64 have kernels of their own.
+  if (p.c.dtype != DataType::f32 && p.c.dtype != DataType::f16) return false;
   const std::optional<Batch> batch = one_batch(p);
   if (!batch.has_value()) return false;
   const auto a = layout_of(p.a_row, p.a_column, p.m, p.k);
