@@ -103,7 +103,9 @@ TEST_P(OpTest, AgreesWithTheOracle) {
   for (const OpCase& op_case : suite.cases()) {
     const Outcome outcome = run_case(*opened.backend, suite.op, op_case);
     if (outcome.unsupported.has_value() && is_refused_type(backend, *outcome.unsupported)) continue;
-    const Gap* gap = find_gap(backend, suite.name, op_case.name);
+    // What must end in an error ends in one whether the backend has the operator or not.
+    const Gap* gap =
+        op_case.refusal.empty() ? find_gap(backend, suite.name, op_case.name) : nullptr;
     if (gap != nullptr) {
       EXPECT_TRUE(outcome.unsupported.has_value())
           << op_case.name << " runs now; take its gap (" << gap->reason << ") out of gaps.def";

@@ -17,7 +17,7 @@ OpCases cases_tile() {
   }
   list.push_back(OpCase("repeats of the run").in(f32, {2, 3}).in(i64, {2}, values({2, 1})));
   list.push_back(
-      OpCase("negative repeats").in(f32, {2, 3}).in(i64, {2}, values({2, -1})).refused("-1"));
+      OpCase("negative repeats").in(f32, {2, 3}).in(i64, {2}, values({2, -1})).refused("-"));
   return list;
 }
 
