@@ -251,9 +251,9 @@ TEST_P(Elementwise, OperatorsAgainstTheirDefinitions) {
        [](double x) { return x != x ? x : x * std::clamp(x / 6 + 0.5, 0.0, 1.0); }},
       {ElementOp::thresholded_relu, 1.0f, 0, [](double x) { return x <= 1 ? 0 : x; }},
       {ElementOp::shrink, 1.0f, 0.5f,
-       [](double x) {
-         return x < -1 ? x + 0.5 : x > 1 ? x - 0.5 : 0;
-       }},
+       [](double x) { return x < -1  ? x + 0.5
+                             : x > 1 ? x - 0.5
+                                     : 0; }},
       {ElementOp::clamp, -1.0f, 2.0f,
        [](double x) { return x != x ? x : std::clamp(x, -1.0, 2.0); }},
       {ElementOp::affine, 3.0f, 0.5f, [](double x) { return 3 * x + 0.5; }},
