@@ -1,6 +1,6 @@
 # Everything that is not ours: from the system, or from .deps/ where tools/setup.sh unpacked it.
 # Sets, for the folders' CMakeLists:
-#   DNNL::dnnl                         oneDNN 3
+#   DNNL::dnnl                         oneDNN 3, with CONCORD_CPU
 #   protobuf::libprotobuf, protobuf::protoc
 #   CONCORD_ONNX_PROTO                 path of ONNX's onnx-ml.proto
 #   CONCORD_ONNX_TEST_DATA             ONNX's conformance folders (node, simple, light, real)
@@ -27,13 +27,16 @@ set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "cmake/deps.lock"
 set(concord_setup_hint "Run tools/setup.sh, which installs and fetches what is missing.")
 
 # --- oneDNN ---------------------------------------------------------------------------------------
-find_package(dnnl 3 CONFIG QUIET)
-if(NOT dnnl_FOUND)
-  concord_dep_folder(onednn-cpu-gomp onednn_folder)
-  find_package(dnnl 3 CONFIG QUIET PATHS "${onednn_folder}" NO_DEFAULT_PATH)
-endif()
-if(NOT dnnl_FOUND)
-  message(FATAL_ERROR "oneDNN 3 was not found. ${concord_setup_hint}")
+if(CONCORD_CPU)
+  find_package(dnnl 3 CONFIG QUIET)
+  if(NOT dnnl_FOUND)
+    concord_dep_folder(onednn-cpu-gomp onednn_folder)
+    find_package(dnnl 3 CONFIG QUIET PATHS "${onednn_folder}" NO_DEFAULT_PATH)
+  endif()
+  if(NOT dnnl_FOUND)
+    message(FATAL_ERROR "oneDNN 3 was not found. ${concord_setup_hint} "
+      "CONCORD_CPU=OFF builds without it, and without the CPU backend.")
+  endif()
 endif()
 
 # --- ONNX's schema and data, Slang ----------------------------------------------------------------
@@ -145,7 +148,11 @@ function(concord_print_summary)
   message(STATUS "Concord ${PROJECT_VERSION}: ${CMAKE_CXX_COMPILER_ID} "
     "${CMAKE_CXX_COMPILER_VERSION} ${CMAKE_BUILD_TYPE}, sanitizers: "
     "${CONCORD_SANITIZE}, OpenMP: ${CONCORD_OPENMP}, ccache: ${CONCORD_CCACHE}")
-  message(STATUS "  oneDNN ${dnnl_VERSION} (${dnnl_DIR})")
+  if(CONCORD_CPU)
+    message(STATUS "  oneDNN ${dnnl_VERSION} (${dnnl_DIR})")
+  else()
+    message(STATUS "  CPU: OFF (switched off)")
+  endif()
   message(STATUS "  Vulkan: ${CONCORD_HAVE_VULKAN} (${concord_vulkan_note})")
   message(STATUS "  CUDA: ${CONCORD_HAVE_CUDA} (${concord_cuda_note})")
 endfunction()

@@ -39,7 +39,10 @@ foreach(layer IN ITEMS graph importer backends parity)
   endif()
 endforeach()
 
-get_target_property(concord_dnnl_location DNNL::dnnl LOCATION)
+set(concord_dnnl_location "/lib")
+if(TARGET DNNL::dnnl)
+  get_target_property(concord_dnnl_location DNNL::dnnl LOCATION)
+endif()
 if(NOT concord_dnnl_location MATCHES "^/(usr/)?lib")
   install(IMPORTED_RUNTIME_ARTIFACTS DNNL::dnnl
     LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}/concord")

@@ -3,7 +3,8 @@
 #
 #   tools/build.sh PRESET [TARGET…]      (default: everything)
 #
-# CONCORD_JOBS sets the number of compilations at once (default: one per core).
+# CONCORD_JOBS sets the number of compilations at once (default: one per core), CONCORD_CMAKE_FLAGS
+# what cmake is given beside the preset.
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -18,7 +19,8 @@ export CCACHE_BASEDIR=${CCACHE_BASEDIR:-$root} CCACHE_NOHASHDIR=1
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 echo "[build] configuring build/$preset"
-if ! cmake --preset "$preset" >"$log" 2>&1; then
+# shellcheck disable=SC2086  # several flags
+if ! cmake --preset "$preset" ${CONCORD_CMAKE_FLAGS:-} >"$log" 2>&1; then
   cat "$log" >&2
   exit 1
 fi

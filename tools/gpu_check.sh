@@ -2,18 +2,37 @@
 # Checks Concord on a machine with an NVIDIA GPU: what the device reaches, every operator's cases,
 # and all bundled models against the oracle, on CUDA and Vulkan. Leaves one JSON and one HTML file.
 #
-#   tools/gpu_check.sh [OUT]            here: builds first (OUT defaults to gpu_check)
-#   tools/gpu_check.sh prepare DIR      fills DIR with all that the check needs, 50 MB at most
-#   DIR/gpu_check.sh [OUT]              there: offline, nothing else needed but the driver
+#   tools/gpu_check.sh [--dry-run] [OUT]   here: builds first (OUT defaults to gpu_check)
+#   tools/gpu_check.sh prepare DIR         fills DIR with all that the check needs, 50 MB at most
+#   DIR/gpu_check.sh [--dry-run] [OUT]     there: offline, nothing else needed but the driver
 #
-# It takes at most CONCORD_CHECK_SECONDS (420); what does not fit is left out and said. The exit
-# code is 0 when everything that was run agreed, 5 when CUDA did not start.
+# --dry-run goes the same way with a few cases and models where there is no GPU: on the software
+# driver that CONCORD_CUDA_DRIVER names, or that of tests/fake_cuda. It proves the script, no device.
+#
+# With the build it takes at most CONCORD_CHECK_SECONDS (470); what does not fit is left out and
+# said. The exit code is 0 when everything that was run agreed, 1 when something did not, 5 when
+# there is no GPU or CUDA did not start, 2 when it was called wrongly or could not be built.
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 say() { echo "[gpu_check] $*"; }
+usage() { sed -n '5,7s/^# *//p' "${BASH_SOURCE[0]}" >&2; exit 2; }
 
 # --- Preparing ------------------------------------------------------------------------------------
+
+# The program, the operators' cases and the backends. Without oneDNN, all but the CPU backend.
+build() {
+  local root=$1 cpu=ON
+  shift
+  # shellcheck disable=SC2144  # one match at most
+  [ -e "$root"/.deps/onednn-*/lib/libdnnl.so ] || ldconfig -p 2>/dev/null | grep -q 'libdnnl\.so\.3' ||
+    cpu=OFF
+  [ $cpu = ON ] || say "oneDNN is not here: building without the CPU backend"
+  CONCORD_CMAKE_FLAGS="-DCONCORD_CPU=$cpu" "$root/tools/build.sh" release product ops_test "$@" || {
+    say "the build failed; tools/setup.sh installs what it needs"
+    exit 2
+  }
+}
 
 # Copies what `file` links to, but for the C library and what drivers bring.
 copy_libraries() {
@@ -26,56 +45,91 @@ copy_libraries() {
 }
 
 prepare() {
-  local root folder=$1 build
+  local root folder=$1 build file megabytes
   root=$(cd "$here/.." && pwd)
   build=$root/build/release
-  "$root/tools/build.sh" release concord_program concord_cpu concord_cuda concord_vulkan ops_test
+  build "$root"
   rm -rf "$folder"
   mkdir -p "$folder/bin" "$folder/lib"
   cp "$root/tools/gpu_check.sh" "$folder/"
   cp -R "$root/models" "$folder/models"
   cp "$build/concord" "$build/tests/ops_test" "$folder/bin/"
   cp -P "$build"/libconcord*.so* "$folder/lib/"
-  local file
-  for file in "$folder"/bin/* "$folder"/lib/libconcord*.so; do
-    copy_libraries "$build/$(basename "$file" | sed 's/^ops_test$/tests\/ops_test/')" \
-      "$folder/lib"
+  for file in "$build/concord" "$build/tests/ops_test" "$build"/libconcord*.so; do
+    copy_libraries "$file" "$folder/lib"
   done
   find "$folder/bin" "$folder/lib" -type f -exec strip --strip-unneeded {} +
-  local megabytes
-  megabytes=$(du -sm "$folder" | cut -f1)
+  # oneDNN alone would nearly fill it.
+  gzip -9 "$folder"/lib/libdnnl.so.3
+  megabytes=$(du -sm --apparent-size "$folder" | cut -f1)
   say "$folder holds $megabytes MB"
   [ "$megabytes" -le 50 ] || { say "that is more than 50 MB"; exit 1; }
 }
 
+# --- What is asked --------------------------------------------------------------------------------
+
+dry=false
 if [ "${1:-}" = prepare ]; then
-  [ $# -eq 2 ] || { echo "usage: tools/gpu_check.sh prepare DIR" >&2; exit 2; }
+  [ $# -eq 2 ] || usage
   prepare "$2"
   exit
+elif [ "${1:-}" = --dry-run ]; then
+  dry=true
+  shift
+fi
+case ${1:-} in -*) usage ;; esac
+[ $# -le 1 ] || usage
+
+# Before anything is built: a machine without a driver needs no build to say so.
+has_driver() {
+  [ -n "${CONCORD_CUDA_DRIVER:-}" ] || [ -e /dev/nvidiactl ] || [ -e /dev/dxg ] ||
+    ldconfig -p 2>/dev/null | grep -q 'libcuda\.so\.1' || nvidia-smi -L >/dev/null 2>&1
+}
+if ! $dry && ! has_driver; then
+  say "no NVIDIA GPU here: there is neither a driver library (libcuda.so.1) nor /dev/nvidiactl" >&2
+  exit 5
 fi
 
 # --- Checking -------------------------------------------------------------------------------------
 
 began=$SECONDS
-limit=${CONCORD_CHECK_SECONDS:-420}
+limit=${CONCORD_CHECK_SECONDS:-470}
 left() { echo $((limit - SECONDS + began)); }
 
 out=${1:-gpu_check}
 mkdir -p "$out"
 out=$(cd "$out" && pwd)
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+
 if [ -x "$here/bin/concord" ]; then
   root=$here
   concord=$here/bin/concord
   ops=$here/bin/ops_test
-  export LD_LIBRARY_PATH=$here/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+  gzip -dc "$here/lib/libdnnl.so.3.gz" >"$scratch/libdnnl.so.3"
+  export LD_LIBRARY_PATH=$here/lib:$scratch${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 else
   root=$(cd "$here/.." && pwd)
-  "$root/tools/build.sh" release concord_program concord_cpu concord_cuda concord_vulkan ops_test
+  doubles=()
+  if $dry && [ -z "${CONCORD_CUDA_DRIVER:-}" ]; then
+    doubles=(fake_cuda fake_cublaslt)
+    export CONCORD_CUDA_DRIVER=$root/build/release/tests/fake_cuda/libcuda.so.1
+    export CONCORD_CUBLASLT=$root/build/release/tests/fake_cuda/libcublasLt.so.13
+  fi
+  build "$root" "${doubles[@]}"
   concord=$root/build/release/concord
   ops=$root/build/release/tests/ops_test
 fi
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
+built=$((SECONDS - began))
+
+# The first words of the program on a backend: "cuda: NVIDIA H200 (…)", "cuda: not available: …".
+devices=$("$concord" devices 2>&1) || true
+cuda=$(grep -m1 '^cuda: ' <<<"$devices" || echo "cuda: not available: this build has no CUDA backend")
+if [[ $cuda == "cuda: not available"* ]]; then
+  say "no NVIDIA GPU to check: $cuda" >&2
+  exit 5
+fi
+say "${cuda#cuda: }"
 
 worst=0
 parts=()
@@ -87,6 +141,7 @@ part() {
   [ "$seconds" -le "$(left)" ] || seconds=$(left)
   if [ "$seconds" -lt 5 ]; then
     say "$name: no time left"
+    worst=1
     parts+=("\"$name\": {\"left_out\": true}")
     return
   fi
@@ -100,27 +155,40 @@ part() {
   parts+=("\"$name\": {\"exit_code\": $status, \"seconds\": $((SECONDS - start)), \"result\": $result}")
 }
 
-part devices 60 "$scratch/devices.json" "$concord" devices --calibrate --json "$scratch/devices.json"
-part operators 120 "$scratch/operators.json" \
-  "$ops" --gtest_brief=1 "--gtest_filter=*cuda*:*vulkan*" "--gtest_output=json:$scratch/operators.json"
+cases='*cuda*:*vulkan*'
+models=("$root/models")
+seconds=0.3
+specs=cuda,cuda:matmul=portable,cuda:replay=off,vulkan
+calibrate=(--calibrate)
 # Their times too: cpu beside them, on the same machine.
-part models 300 "$scratch/models.json" "$concord" parity "$root/models" \
-  --backends cpu,cuda,cuda:matmul=portable,cuda:replay=off,vulkan --per-step --seconds 0.3 \
+[[ $devices != *$'\ncpu: not available'* && $devices == *$'\ncpu: '* ]] && specs=cpu,$specs
+if $dry; then
+  # No speed of the software driver is of any use.
+  calibrate=()
+  seconds=0
+  cases='*cuda_matmul:*cuda_softmax:*cuda_attention:*vulkan_softmax'
+  models=("$root/models/bert__dynamo20" "$root/models/vit__dynamo20")
+fi
+[[ $devices == *$'\nvulkan: '* ]] || specs=${specs%,vulkan}
+
+part devices 60 "$scratch/devices.json" \
+  "$concord" devices "${calibrate[@]}" --json "$scratch/devices.json"
+part operators 120 "$scratch/operators.json" \
+  "$ops" --gtest_brief=1 "--gtest_filter=$cases" "--gtest_output=json:$scratch/operators.json"
+part models 300 "$scratch/models.json" "$concord" parity "${models[@]}" \
+  --backends "$specs" --per-step --seconds $seconds \
   --json "$scratch/models.json" --html "$out/gpu_check.html"
 
 {
-  printf '{"schema": 1, "seconds": %d' $((SECONDS - began))
+  printf '{"schema": 1, "dry_run": %s, "device": "%s", "build_seconds": %d, "seconds": %d' \
+    $dry "$(sed 's/[\\"]/\\&/g' <<<"${cuda#cuda: }")" "$built" $((SECONDS - began))
   printf ',\n%s' "${parts[@]}"
   printf '}\n'
 } >"$out/gpu_check.json"
 [ -s "$out/gpu_check.html" ] || {
   printf '<!doctype html><title>gpu_check</title><pre>'
-  sed 's/&/\&amp;/g; s/</\&lt;/g' "$scratch"/*.txt
+  cat "$scratch"/*.txt | sed 's/&/\&amp;/g; s/</\&lt;/g'
   printf '</pre>\n'
 } >"$out/gpu_check.html"
-say "$((SECONDS - began)) s; reports: $out/gpu_check.json $out/gpu_check.html"
-if "$concord" devices 2>/dev/null | grep -q '^cuda: not available'; then
-  "$concord" devices 2>/dev/null | grep '^cuda:' >&2
-  exit 5
-fi
+say "$((SECONDS - began)) s, $built of them to build; reports: $out/gpu_check.json $out/gpu_check.html"
 exit $worst
