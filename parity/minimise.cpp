@@ -16,6 +16,7 @@ namespace {
 
 using graph::Graph;
 using Nodes = PartMaker::Nodes;
+using Part = PartMaker::Part;
 
 // A folder for candidates that goes with it.
 class Scratch {
@@ -40,12 +41,6 @@ class Scratch {
   std::filesystem::path folder_;
 };
 
-// A part that keeps the signature.
-struct Part {
-  Nodes nodes;
-  Bindings sizes;
-};
-
 class Minimiser {
  public:
   Minimiser(const std::shared_ptr<const Graph>& imported, const WorkerJob& job,
@@ -66,25 +61,35 @@ class Minimiser {
       // A step's failure may need its neighbours, which decided how it was fused.
       Nodes nodes = *start;
       for (int ring = 0; ring < 6 && kept.empty(); ++ring) {
-        if (keeps({nodes, {}})) kept.push_back({nodes, {}});
+        for (const bool fixed : {false, true}) {
+          if (kept.empty() && keeps({nodes, {}, fixed})) kept.push_back({nodes, {}, fixed});
+        }
         const Nodes larger = maker_.grown(nodes);
         if (larger == nodes) break;
         nodes = larger;
       }
     }
     if (kept.empty()) {
-      const Part whole{maker_.all(), {}};
+      const Part whole{maker_.all(), {}, false};
       if (!keeps(whole)) return kept;
       kept.push_back(whole);
       narrow(kept);
     }
     drop(kept);
+    // Shapes that became weights contradict symbols.
+    if (Part fixed = kept.back(); !fixed.fixed && fixed.nodes.size() > 1) {
+      fixed.fixed = true;
+      if (keeps(fixed)) {
+        kept.push_back(std::move(fixed));
+        drop(kept);
+      }
+    }
     shrink(kept);
     return kept;
   }
 
   bool write(const Part& part, const std::filesystem::path& folder) const {
-    return maker_.write(part.nodes, part.sizes, folder);
+    return maker_.write(part, folder);
   }
   PartMaker& maker() { return maker_; }
   int tried() const { return tried_; }
@@ -95,7 +100,7 @@ class Minimiser {
     ++tried_;
     if (options_.progress) options_.progress(tried_);
     try {
-      if (!maker_.write(part.nodes, part.sizes, job_.model)) return false;
+      if (!maker_.write(part, job_.model)) return false;
       return signature_of(examine_part(job_, wanted_.kind == Signature::Kind::output)) == wanted_;
     } catch (const Error&) {
       return false;  // it is no model
@@ -122,7 +127,8 @@ class Minimiser {
     const auto part = [&](std::size_t first, std::size_t last) {
       return Part{Nodes(order.begin() + static_cast<std::ptrdiff_t>(first),
                         order.begin() + static_cast<std::ptrdiff_t>(last)),
-                  {}};
+                  {},
+                  false};
     };
     std::size_t last = order.size();
     for (std::size_t low = 1; low < last;) {

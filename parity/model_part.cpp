@@ -239,13 +239,12 @@ Bindings PartMaker::symbols(const Nodes& nodes) const {
   return result;
 }
 
-bool PartMaker::write(const Nodes& nodes, const Bindings& sizes,
-                      const std::filesystem::path& folder) const {
-  const auto part = borders(nodes);
+bool PartMaker::write(const Part& wanted, const std::filesystem::path& folder) const {
+  auto part = borders(wanted.nodes);
   if (!part) return false;
   std::vector<importer::NamedTensor> frozen;
   for (const std::string& name : part->frozen) {
-    const auto tensor = sized(name, sizes);
+    const auto tensor = sized(name, wanted.sizes);
     if (!tensor) return false;
     frozen.push_back({name, *tensor});
   }
@@ -253,8 +252,11 @@ bool PartMaker::write(const Nodes& nodes, const Bindings& sizes,
   std::filesystem::remove_all(data);
   std::filesystem::create_directories(data);
   for (std::size_t i = 0; i < part->inputs.size(); ++i) {
-    const auto tensor = sized(part->inputs[i].name, sizes);
+    const auto tensor = sized(part->inputs[i].name, wanted.sizes);
     if (!tensor) return false;
+    if (wanted.fixed) {
+      part->inputs[i].shape = SymShape(tensor->shape().begin(), tensor->shape().end());
+    }
     importer::write_pb(data / ("input_" + std::to_string(i) + ".pb"), *tensor,
                        part->inputs[i].name);
   }

@@ -44,9 +44,14 @@ class PartMaker {
   // With the nodes next to them, before and behind.
   Nodes grown(const Nodes& nodes) const;
 
-  // Writes model.onnx and test_data_set_0 to a folder, the symbols of the borders set anew where
-  // `sizes` says so. False if there is no such part: a border whose value is not known.
-  bool write(const Nodes& nodes, const Bindings& sizes, const std::filesystem::path& folder) const;
+  struct Part {
+    Nodes nodes;
+    Bindings sizes;      // of symbols that are set anew
+    bool fixed = false;  // inputs' shapes are numbers, as those are that became weights
+  };
+  // Writes model.onnx and test_data_set_0 to a folder. False if there is no such part: a border
+  // whose value is not known.
+  bool write(const Part& part, const std::filesystem::path& folder) const;
   // Symbols of the borders' shapes with their sizes.
   Bindings symbols(const Nodes& nodes) const;
 
