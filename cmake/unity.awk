@@ -7,9 +7,10 @@
 # compiler takes for the files themselves (#line).
 #
 # Files may use the same names in their anonymous namespaces: they are renamed in the copies. All
-# headers come first, so that they see no other file's macros. A name that is also a member's is not
-# renamed; a file that has one which another file of the unity source mentions goes elsewhere. Alone
-# stay files that define something before a header (those written with Highway) or hold raw strings.
+# headers come first, so that they see no other file's macros. A name that is also a member's, or that
+# the file also declares outside, is not renamed; a file that has one which another file of the unity
+# source mentions goes elsewhere. Alone stay files that define something before a header (those
+# written with Highway) or hold raw strings.
 
 # Splits a line into words and what stands between them: words[1 … n], gaps[1 … n + 1]. Comments
 # and strings count as gaps.
@@ -76,9 +77,10 @@ function read_file(path,    text, n, i, anonymous, enumerators, conditions, defi
       split(text, part, /[ (]+/)
       defined = 1
       macros[path, part[2]] = text ~ /define/
-    } else if (anonymous && text ~ /^(\[\[|[A-Za-z_])/) {
-      own(path, declared(text))
-      enumerators = text ~ /^enum [^c]/
+    } else if (text ~ /^(\[\[|[A-Za-z_])/) {
+      if (anonymous) own(path, declared(text))
+      else if (text !~ /^(using|namespace) /) member[path, declared(text)] = 1
+      enumerators = anonymous && text ~ /^enum [^c]/
     }
     n = split_line(text)
     for (i = 1; i <= n; i++) {

@@ -14,7 +14,8 @@ Context::Context(std::shared_ptr<const Driver> driver, PhysicalDevice physical)
     enter();
     CUmemPoolProps properties{};
     properties.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
-    properties.location = {CU_MEM_LOCATION_TYPE_DEVICE, {physical_.handle}};
+    properties.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+    properties.location.id = physical_.handle;
     CUmemoryPool pool = nullptr;
     check(Driver::call(driver_->cuMemPoolCreate, &pool, &properties), "making a memory pool");
     pool_ = own(pool, driver_->cuMemPoolDestroy);
