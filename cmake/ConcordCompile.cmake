@@ -75,7 +75,10 @@ function(concord_unite_sources target)
     endif()
   endforeach()
   set_property(TARGET ${target} PROPERTY SOURCES ${united} ${apart})
-  # The pieces hold copies.
+  # The pieces hold copies, to be held to the same rules.
+  if(ours MATCHES "^${PROJECT_SOURCE_DIR}/tests/")
+    file(COPY "${PROJECT_SOURCE_DIR}/tests/.clang-tidy" DESTINATION "${folder}")
+  endif()
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${ours}
     "${PROJECT_SOURCE_DIR}/cmake/unity.awk")
 endfunction()
