@@ -35,14 +35,16 @@ bookworm-backports main" >"$work/sources.list"
   mkdir -p "$newer"
   local package
   for package in "$work"/*.deb; do dpkg-deb --extract "$package" "$newer"; done
-  # Its libraries are found through the manifest's folder, not the system's.
-  local library
-  library=$(find "$newer" -name libvulkan_lvp.so)
-  printf '{"ICD": {"api_version": "1.4.0", "library_path": "%s"}, "file_format_version": "1.0.0"}\n' \
-    "$library" >"$newer/icd.json"
 }
 
-[ "${1:-}" != --fetch ] || [ -f "$newer/icd.json" ] || fetch
+library() { find "$newer" -name libvulkan_lvp.so 2>/dev/null | head -n 1; }
+[ "${1:-}" != --fetch ] || [ -n "$(library)" ] || fetch
+
+# The driver is named from where its manifest lies, so that the folder can be moved.
+if [ -n "$(library)" ]; then
+  printf '{"ICD": {"api_version": "1.4.0", "library_path": "./%s"}, "file_format_version": "1.0.0"}\n' \
+    "$(realpath --relative-to="$newer" "$(library)")" >"$newer/icd.json"
+fi
 
 manifests=()
 for manifest in /usr/share/vulkan/icd.d/lvp_icd.*.json "$newer/icd.json" \

@@ -94,7 +94,8 @@ std::string campaign_text(const CampaignOptions& options, const CampaignResult& 
       "runs. A fault counts when it moves its step's float64 result by more than ten budgets "
       "somewhere: what is smaller is rounding, or nothing. Draws that do not count are listed "
       "below "
-      "with the ratio.\n\nThis page is written by\n\n"
+      "with the ratio. Kinds of which none was drawn fit no step of these models that writes a value "
+      "with a name of the model's own.\n\nThis page is written by\n\n"
       "    build/release/tests/faults/concord";
   for (const auto& model : options.models) text += " models/" + model.filename().string();
   text += " \\\n      --seed " + std::to_string(options.seed) + " --places " +
