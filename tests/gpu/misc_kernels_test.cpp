@@ -20,6 +20,15 @@ namespace {
 
 using Ints = std::vector<std::int32_t>;
 
+// SwiftShader has none.
+TEST(Kernels, NeedWideIntegersOnlyWhereTheyAreNamedAfterThem) {
+  for (const Kernel* kernel : all_kernels()) {
+    const KernelModule& module = *kernel->module;
+    if (module.name.ends_with("_f64") || module.name.ends_with("_i64")) continue;
+    EXPECT_FALSE(module.needs.i64) << module.name << ": " << kernel->name;
+  }
+}
+
 TEST(Resample, BlendsByTables) {
   const int outer = 3, length = 5, out_length = 8, inner = 7, taps = 3;
   const auto x = normal(outer * length * inner, 1);
