@@ -30,6 +30,20 @@ N jump(double y, const N& x, real_t<N> distance, double height, double unit) {
   return number<N>(y);
 }
 
+// A result that jumps by `height` where x would be `distance` less or more.
+template <typename N>
+N with_jump(N result, const N& x, real_t<N> distance, double height, double unit) {
+  if constexpr (kUncertain<N>) {
+    result.variance = std::max(result.variance, jump(0, x, distance, height, unit).variance);
+  } else {
+    static_cast<void>(x);
+    static_cast<void>(distance);
+    static_cast<void>(height);
+    static_cast<void>(unit);
+  }
+  return result;
+}
+
 // A result that stays as it is up to a kink, which x has not reached by `distance`: if x may lie
 // beyond it (within 6σ), so may the result, by as much times the slope there.
 template <typename N>
@@ -212,10 +226,13 @@ N unary(graph::UnaryFn fn, const N& x, double alpha, double beta, double unit) {
     case UnaryFn::quick_gelu:
       return x * sigmoid(a * x);
     case UnaryFn::shrink:
-      return v < -value_of(a) ? x + b : v > value_of(a) ? x - b : zero;
+      return with_jump(v < -value_of(a)  ? x + b
+                       : v > value_of(a) ? x - b
+                                         : zero,
+                       x, std::abs(v) - value_of(a), std::abs(alpha - beta), unit);
     case UnaryFn::thresholded_relu:
-      if (v > value_of(a)) return x;
-      return jump(std::isnan(v) ? std::nan("") : 0.0, x, v - value_of(a), std::abs(alpha), unit);
+      return with_jump(std::isnan(v) || v > value_of(a) ? x : zero, x, v - value_of(a),
+                       std::abs(alpha), unit);
     default:
       return smooth_unary(fn, x);
   }

@@ -149,6 +149,59 @@ TEST(BudgetOfDots, FaultsGoOver) {
   EXPECT_LE(worst_ratio(product.oracle, y, DataType::f32), 1);
 }
 
+// A convolution whose taps cancel: channels first its sums on the way stay small, taps first, as
+// kernels do whose data has its channels last, they do not.
+TEST(BudgetOfDots, ConvolutionsInBothOrders) {
+  constexpr std::int64_t kChannels = 256;
+  constexpr std::int64_t kTaps = 3;
+  constexpr std::int64_t kPlaces = 64;
+  Source source(21);
+  const Tensor noise = source.tensor({kChannels, kPlaces}, Data::normal);
+  Tensor x(DataType::f32, {1, kChannels, kPlaces});
+  Tensor w(DataType::f32, {1, kChannels, kTaps});
+  for (std::int64_t c = 0; c < kChannels; ++c) {
+    for (std::int64_t i = 0; i < kPlaces; ++i) {
+      x.as_mutable<float>()[static_cast<std::size_t>(c * kPlaces + i)] =
+          1 + 0.01f * noise.as<float>()[static_cast<std::size_t>(c * kPlaces + i)];
+    }
+    const auto at = static_cast<std::size_t>(c * kTaps);
+    w.as_mutable<float>()[at] = w.as_mutable<float>()[at + 2] = -0.5f;
+    w.as_mutable<float>()[at + 1] = 1;
+  }
+  const OracleValue y = oracle_run(
+      OpKind::conv, {x, w},
+      {{"group", 1L}, {"strides", ints({1})}, {"dilations", ints({1})}, {"pads", ints({0, 0})}},
+      {DataType::f32}, with_sigma())[0];
+  const auto term = [&](std::int64_t place, std::int64_t c, std::int64_t k) {
+    return x.as<float>()[static_cast<std::size_t>(c * kPlaces + place + k)] *
+           w.as<float>()[static_cast<std::size_t>(c * kTaps + k)];
+  };
+  std::vector<float> channels_first;
+  std::vector<float> taps_first;
+  std::vector<float> coarse;  // sums rounded to float16
+  for (std::int64_t place = 0; place + kTaps <= kPlaces; ++place) {
+    float sum = 0;
+    for (std::int64_t c = 0; c < kChannels; ++c) {
+      for (std::int64_t k = 0; k < kTaps; ++k) sum += term(place, c, k);
+    }
+    channels_first.push_back(sum);
+    sum = 0;
+    float half = 0;
+    for (std::int64_t k = 0; k < kTaps; ++k) {
+      for (std::int64_t c = 0; c < kChannels; ++c) {
+        sum += term(place, c, k);
+        half = round_digits(half + term(place, c, k), kF16Digits);
+      }
+    }
+    taps_first.push_back(sum);
+    coarse.push_back(half);
+  }
+  EXPECT_LE(worst_ratio(y, channels_first, DataType::f32), 1);
+  EXPECT_LE(worst_ratio(y, taps_first, DataType::f32), 1);
+  EXPECT_GT(worst_ratio(y, taps_first, DataType::f32), 0.02);  // the allowance is not idle
+  EXPECT_GT(worst_ratio(y, coarse, DataType::f32), 100);
+}
+
 // What lies below a kink by less than its own error may come out above it.
 TEST(BudgetOfDots, AFunctionsKink) {
   const Tensor a = f32({2, 2}, {1, 1, 1, 1});
@@ -159,6 +212,27 @@ TEST(BudgetOfDots, AFunctionsKink) {
   EXPECT_EQ(y.value.at_double(0), 0);
   EXPECT_GT(reference::budget(0, y.sigma.at_double(0), DataType::bf16), 0x1p-23);
   EXPECT_EQ(y.sigma.at_double(1), 0);  // −1 is far below
+}
+
+// What lies beside a jump by less than its own error may come out on the other side of it.
+TEST(BudgetOfDots, AFunctionsJump) {
+  const Tensor a = f32({1, 2}, {1, 1});
+  const auto activated = [&](const char* fn, float b, double alpha, double beta) {
+    return oracle_run(OpKind::matmul, {a, f32({2, 1}, {0.5f, b})},
+                      {{"activation", std::string(fn)}, {"act_alpha", alpha}, {"act_beta", beta}},
+                      {DataType::f32}, with_sigma())[0];
+  };
+  const auto allowed = [](const OracleValue& y) {
+    return reference::budget(y.value.at_double(0), y.sigma.at_double(0), DataType::f32);
+  };
+  const float just_above = 0.5f + 0x1p-24f;
+  const float just_below = 0.5f - 0x1p-25f;
+  EXPECT_GT(allowed(activated("thresholded_relu", just_above, 1, 0)), 0.99);
+  EXPECT_GT(allowed(activated("thresholded_relu", just_below, 1, 0)), 0.99);
+  EXPECT_LT(allowed(activated("thresholded_relu", 0.6f, 1, 0)), 1e-5);
+  EXPECT_GT(allowed(activated("shrink", just_above, 1, 0.25)), 0.74);
+  EXPECT_GT(allowed(activated("shrink", just_below, 1, 0.25)), 0.74);
+  EXPECT_LT(allowed(activated("shrink", 0.4f, 1, 0.25)), 1e-5);
 }
 
 OracleValue reduced(const Tensor& x, const char* fn) {
