@@ -1,19 +1,26 @@
-#include "graph/ops/inference.h"
+#include "graph/ops/convolution.h"
 
 namespace concord::graph {
 namespace {
 
+constexpr std::size_t kScale = 4;
+
 void infer_op(Graph& graph, NodeId id) {
   Inference in(graph, id);
-  in.require_float(0);
-  in.require_same_type(0, 1);
-  in.require_rank_at_least(0, 3);
-  in.require_rank_at_least(1, 3);
-  if (in.rank(0)) in.require_rank(1, *in.rank(0));
-  const std::int64_t group = in.attrs().integer("group");
-  if (group < 1) mismatch("a positive group count", std::to_string(group));
+  const bool scaled = in.has(kScale);
+  if (scaled) {
+    in.require_integer(0);
+    in.require_integer(1);
+    if (in.has(2)) in.require_type(2, DataType::f32);
+    in.require_type(kScale, DataType::f32);
+  } else {
+    in.require_float(0);
+    in.require_same_type(0, 1);
+  }
+  const DataType type = scaled ? DataType::f32 : in.dtype(0);
+  const std::int64_t group = require_convolution(in);
   if (!in.shape(0) || !in.shape(1)) {
-    in.output(0, in.dtype(0));
+    in.output(0, type);
     return;
   }
   const SymShape x = *in.shape(0);
@@ -40,11 +47,11 @@ void infer_op(Graph& graph, NodeId id) {
                               in.attrs().integers("dilations")[k], pads[k],
                               pads[k + kernel->size()], in.attrs().text("auto_pad")));
   }
-  in.output(0, in.dtype(0), std::move(y));
+  in.output(0, type, std::move(y));
 }
 
 }  // namespace
 
-const OpSchema schema_conv{2, 3, 1, 1, infer_op};
+const OpSchema schema_conv{2, 5, 1, 1, infer_op};
 
 }  // namespace concord::graph

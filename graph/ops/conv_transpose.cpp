@@ -1,4 +1,4 @@
-#include "graph/ops/inference.h"
+#include "graph/ops/convolution.h"
 
 namespace concord::graph {
 namespace {
@@ -7,11 +7,7 @@ void infer_op(Graph& graph, NodeId id) {
   Inference in(graph, id);
   in.require_float(0);
   in.require_same_type(0, 1);
-  in.require_rank_at_least(0, 3);
-  in.require_rank_at_least(1, 3);
-  if (in.rank(0)) in.require_rank(1, *in.rank(0));
-  const std::int64_t group = in.attrs().integer("group");
-  if (group < 1) mismatch("a positive group count", std::to_string(group));
+  const std::int64_t group = require_convolution(in);
   if (const auto& w = in.shape(1)) {
     if (const auto c = w->front().constant(); c && *c % group != 0) {
       mismatch("input channels that are a multiple of group " + std::to_string(group),
