@@ -78,7 +78,7 @@ const page = (function () {
       body.append(line);
     }
     if (options.sortable) head.querySelectorAll("th").forEach((th, i) => sortable(th, i, body));
-    return make("table", { class: options.sortable ? "sortable" : "" }, make("thead", {}, head), body);
+    return make("table", { class: (options.sortable ? "sortable " : "") + (options.dense ? "dense" : "") }, make("thead", {}, head), body);
   }
   function sortable(th, column, body) {
     let direction = -1;
@@ -127,6 +127,19 @@ const page = (function () {
         ? (v >= 1 ? unit(v, name || "").replace(".00", "").replace(".0", "").trim() : String(Number(v.toPrecision(1)))) : ""),
     };
   }
+  // Ticks at 1, 2 and 5 times powers of ten.
+  function leading() {
+    return {
+      maxRotation: 0,
+      callback: (v) => ([1, 2, 5].includes(Number((v / 10 ** Math.floor(Math.log10(v) + 1e-9)).toFixed(6)))
+        ? String(Number(v.toPrecision(3))) : ""),
+    };
+  }
+  // What the legend shows of a data set: a line where it is one, else its points or bars.
+  function mark(set, type) {
+    if (type === "bar") return "rect";
+    return set.borderDash || (type === "line" && set.pointRadius === 0) ? "line" : "circle";
+  }
   function drawCharts() {
     for (const entry of charts) {
       if (entry.chart) entry.chart.destroy();
@@ -139,8 +152,9 @@ const page = (function () {
         scale.grid = { color: colour("--line") };
         if (scale.title) scale.title.color = colour("--soft");
       }
+      for (const set of config.data.datasets) set.pointStyle = mark(set, config.type);
       config.options.plugins = Object.assign({
-        legend: { labels: { color: colour("--ink"), boxWidth: 12, boxHeight: 12 } },
+        legend: { labels: { color: colour("--ink"), boxWidth: 20, boxHeight: 8, usePointStyle: true } },
       }, config.options.plugins);
       entry.chart = new Chart(entry.canvas, config);
     }
@@ -175,5 +189,5 @@ const page = (function () {
   });
 
   return { data, make, card, value, number, milliseconds, unit, percent, table, colour, series, axis,
-    chart, decades, show };
+    chart, decades, leading, show };
 })();

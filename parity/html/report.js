@@ -1,7 +1,7 @@
 "use strict";
 // The parity report.
 (function () {
-  const { make, card, value, number, milliseconds, unit, percent, table, colour, series, axis, chart, decades } = page;
+  const { make, card, value, number, milliseconds, unit, percent, table, colour, series, axis, chart, decades, leading } = page;
   const report = page.data;
   const models = report.models || [report];
 
@@ -37,8 +37,9 @@
       },
       options: {
         scales: {
-          x: axis("ms per run", to > 5 * from ? "logarithmic" : "linear", { min: from, max: to, ticks: {
-            maxRotation: 0, autoSkipPadding: 14, callback: (v) => String(Number(v.toPrecision(3))) } }),
+          x: axis("ms per run", to > 5 * from ? "logarithmic" : "linear", { min: from, max: to,
+            ticks: to > 5 * from ? leading() : {
+              maxRotation: 0, autoSkipPadding: 14, includeBounds: false, callback: (v) => String(Number(v.toPrecision(3))) } }),
           y: axis("% of runs", "linear", { min: 0, max: 100 }),
         },
       },
@@ -53,7 +54,7 @@
       return Math.max(Number.isFinite(v) ? v : 1e6, floor);
     };
     return chart("Error through depth",
-      "Each step's own error in units of its rounding budget: above the line it is not honest rounding.", () => ({
+      "Each step's own error in units of its rounding budget: above the line it is not honest rounding, at the foot there is none.", () => ({
         type: "line",
         data: {
           datasets: stepped.map((p, i) => ({
@@ -126,7 +127,7 @@
       () => ({
         type: "bar",
         data: {
-          labels: rows.map((r) => r.name),
+          labels: rows.map((r) => (r.name.length > 34 ? r.name.slice(0, 33) + "…" : r.name)),
           datasets: [{ label: kernels ? "at the ceiling" : "ms", data: rows.map((r) => r.lower), backgroundColor: series(0) }]
             .concat(kernels ? [{ label: "lost", data: rows.map((r) => r.lost), backgroundColor: series(1) }] : []),
         },
@@ -186,7 +187,7 @@
         r ? r.median.toFixed(2) + " (" + r.low.toFixed(2) + "–" + r.high.toFixed(2) + ")" : "1", r ? r.call : "",
         f.transfer_ms > 0 ? milliseconds(f.transfer_ms) : "–", milliseconds(f.load_ms), milliseconds(f.compile_ms),
         milliseconds(f.plan_ms), milliseconds(f.first_run_ms), megabytes(f.peak_bytes), String(f.runs)];
-    }));
+    }), { dense: true });
   }
   function noiseText(one) {
     const n = one.noise;
