@@ -84,6 +84,7 @@ std::shared_ptr<const Graph> optimise_for(std::shared_ptr<const Graph> imported,
   passes.fusion = spec.fusion;
   passes.disabled = disabled_passes;
   passes.evaluator = reference::fold;
+  passes.quantised_products = spec.backend == "cpu";
   return std::make_shared<const Graph>(graph::optimise(*imported, passes));
 }
 

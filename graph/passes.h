@@ -19,6 +19,9 @@ using Evaluator =
 struct PassOptions {
   bool fusion = true;              // false: only folding and removal of dead and duplicate nodes
   std::set<std::string> disabled;  // passes switched off by name
+  // Whether products of integers with scales, and of 4-bit weights, are worth making: the backend
+  // has them.
+  bool quantised_products = true;
   std::int64_t fold_budget = 64 << 20;  // bytes that folding may add to a model
   Evaluator evaluator;                  // no folding without one
 };

@@ -23,6 +23,19 @@ bool becomes_attribute(Rewriter& rw, const Node& node) {
   });
 }
 
+// Weights that a product of integers, or of 4 bits, takes as they are.
+bool stays_quantised(Rewriter& rw, const Node& node) {
+  if (node.op != OpKind::dequantize) return false;
+  const auto users = rw.users(node.output());
+  return !users.empty() && std::all_of(users.begin(), users.end(), [&](NodeId id) {
+    const Node& user = rw.node(id);
+    if (user.op != OpKind::matmul && user.op != OpKind::conv) return false;
+    return user.input(1) == node.output() &&
+           (node.attrs.integer("block_size", 0) != 0 ||
+            rw.producer(user.input(0), OpKind::dequantize) != nullptr);
+  });
+}
+
 std::int64_t bytes_of(const Value& value) {
   if (!value.shape) return -1;
   std::int64_t count = 1;
@@ -62,6 +75,7 @@ class Folder {
       }
     }
     if (view(id, inputs) || !options_.evaluator) return;
+    if (options_.fusion && options_.quantised_products && stays_quantised(rw_, node)) return;
     const bool attributes = options_.fusion && !options_.disabled.contains("fuse_matmul");
     if (attributes && becomes_attribute(rw_, node)) return;
     std::int64_t added = 0;

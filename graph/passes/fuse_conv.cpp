@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cstring>
 
 #include "graph/passes/activation.h"
@@ -23,6 +24,8 @@ std::optional<std::vector<double>> per_channel(const Rewriter& rw, ValueId id, s
   return elements;
 }
 
+constexpr std::size_t kScale = 4;
+
 void store(Tensor& t, std::int64_t i, double value) {
   const std::uint64_t raw = float_to_bits(t.dtype(), value);
   const auto width = static_cast<std::size_t>(bits(t.dtype()) / 8);
@@ -34,10 +37,11 @@ class Fuser {
   Fuser(Rewriter& rw, NodeId id, std::int64_t& budget)
       : rw_(rw), root_(id), node_(rw.node(id)), budget_(budget) {
     node_.outputs.clear();
-    node_.inputs.resize(3);
+    node_.inputs.resize(std::max<std::size_t>(3, node_.inputs.size()));
   }
 
   bool run() {
+    if (node_.has_input(kScale)) return fuse_activation();
     const Value& w = rw_.value(node_.inputs[1]);
     if (!w.constant || !w.shape || !is_float(w.dtype) || bits(w.dtype) < 16) return false;
     weights_ = *w.constant;
@@ -61,12 +65,22 @@ class Fuser {
     }
     if (absorbed_.empty()) return false;
     write_constants();
+    return replace();
+  }
+
+ private:
+  // Of integers with scales: they stay as they are.
+  bool fuse_activation() {
+    fixed_ = true;
+    return absorb_user() && replace();
+  }
+
+  bool replace() {
     while (!node_.inputs.back().valid()) node_.inputs.pop_back();
     rw_.replace(root_, std::move(node_), absorbed_);
     return true;
   }
 
- private:
   bool absorb_user() {
     const ValueId out = rw_.node(root_).output();
     const NodeId user = rw_.only_user(out);

@@ -4,12 +4,26 @@
 namespace concord::graph {
 namespace {
 
-enum : std::size_t { kWeights = 1, kWeightsZero = 3, kScale = 4, kBias = 5, kResidual = 6 };
+enum : std::size_t {
+  kWeights = 1,
+  kZero = 2,
+  kWeightsZero = 3,
+  kScale = 4,
+  kBias = 5,
+  kResidual = 6
+};
 
-bool constant_of_rank(const Graph& graph, ValueId id, std::size_t least, std::size_t most) {
-  if (!graph.value(id).constant) return false;
-  const std::size_t rank = graph.value(id).constant->shape().size();
-  return rank >= least && rank <= most;
+bool is_single(const Graph& graph, ValueId id) {
+  return !id.valid() || (graph.value(id).shape && product(*graph.value(id).shape).is_constant(1));
+}
+
+// Weights, or an operand of the run with one zero point: what backends multiply and scale at once.
+bool has_weights(const Graph& graph, const Node& integer) {
+  const auto& weights = graph.value(integer.input(kWeights)).constant;
+  if (!weights || weights->rank() != 2) return false;
+  if (!integer.has_input(kWeightsZero)) return true;
+  const auto& zero = graph.value(integer.input(kWeightsZero)).constant;
+  return zero && zero->rank() <= 1;
 }
 
 // One factor for all, or one per column.
@@ -21,45 +35,87 @@ bool scales_columns(const Graph& graph, ValueId scale, ValueId product) {
   return value.shape->size() == 1 && n && value.shape->back() == *n;
 }
 
-// The sums of integers that become floats again: cast, scale, then what may follow a product.
-bool fuse(Rewriter& rw, NodeId id) {
-  const Graph& graph = rw.graph();
-  const Node& integer = rw.node(id);
-  if (integer.has_input(kScale) || !constant_of_rank(graph, integer.input(kWeights), 2, 2)) {
-    return false;
+// Weights [n] or [1, n] added to the sums, which stand for that many times the scale.
+std::optional<Tensor> scaled_bias(const Graph& graph, ValueId bias, ValueId scale, ValueId sums) {
+  const auto& integers = graph.value(bias).constant;
+  const auto& factors = graph.value(scale).constant;
+  const auto n = extent(graph, sums, -1);
+  if (!integers || !factors || integers->dtype() != DataType::i32 || !n) return std::nullopt;
+  if (integers->rank() == 0 || integers->shape().back() != integers->count() ||
+      !n->is_constant(integers->count())) {
+    return std::nullopt;
   }
-  if (integer.has_input(kWeightsZero) &&
-      !constant_of_rank(graph, integer.input(kWeightsZero), 0, 1)) {
-    return false;
+  Tensor scaled(DataType::f32, {integers->count()});
+  for (std::int64_t i = 0; i < integers->count(); ++i) {
+    const double factor = factors->at_double(factors->count() == 1 ? 0 : i);
+    scaled.as_mutable<float>()[static_cast<std::size_t>(i)] =
+        static_cast<float>(static_cast<double>(integers->at_int(i)) * factor);
   }
-  ProductEpilogue product(rw, id, kBias, kResidual);
-  const NodeId cast = product.next(false);
-  if (!cast.valid() || rw.node(cast).op != OpKind::cast ||
-      rw.node(cast).attrs.dtype("to") != DataType::f32) {
-    return false;
-  }
-  product.take(cast);
-  const NodeId scaling = product.next();
-  if (!scaling.valid() || !is_binary(&rw.node(scaling), BinaryFn::mul)) return false;
-  const ValueId sums = rw.node(cast).output();
-  const ValueId scale = other_input(rw.node(scaling), sums);
-  if (scale == sums || !scales_columns(graph, scale, sums)) return false;
-  product.node.inputs[kScale] = scale;
-  product.take(scaling);
-  while (true) {
-    const NodeId user = product.next();
-    if (!user.valid() || !product.absorb(user)) return product.finish();
-  }
+  return scaled;
 }
+
+class Fuser {
+ public:
+  Fuser(Rewriter& rw, NodeId id) : rw_(rw), product_(rw, id, kBias, kResidual) {}
+
+  bool run() {
+    if (!product_.node.inputs[kScale].valid() && !scale()) return false;
+    while (true) {
+      const NodeId user = product_.next();
+      if (!user.valid() || !product_.absorb(user)) return product_.finish();
+    }
+  }
+
+ private:
+  // The sums of integers, perhaps with integers added, that become floats again: cast, scale.
+  bool scale() {
+    const Graph& graph = rw_.graph();
+    const bool weights = has_weights(graph, product_.node);
+    if (!weights && !(is_single(graph, product_.node.inputs[kZero]) &&
+                      is_single(graph, product_.node.inputs[kWeightsZero]))) {
+      return false;
+    }
+    ValueId bias;
+    NodeId cast = product_.next(false);
+    if (cast.valid() && is_binary(&rw_.node(cast), BinaryFn::add)) {
+      bias = other_input(rw_.node(cast), rw_.node(product_.root()).output());
+      product_.take(cast);
+      cast = product_.next(false);
+    }
+    if (!cast.valid() || rw_.node(cast).op != OpKind::cast ||
+        rw_.node(cast).attrs.dtype("to") != DataType::f32) {
+      return false;
+    }
+    product_.take(cast);
+    const NodeId scaling = product_.next();
+    if (!scaling.valid() || !is_binary(&rw_.node(scaling), BinaryFn::mul)) return false;
+    const ValueId sums = rw_.node(cast).output();
+    const ValueId factor = other_input(rw_.node(scaling), sums);
+    if (factor == sums || !scales_columns(graph, factor, sums)) return false;
+    if (!weights && !is_single(graph, factor)) return false;
+    if (bias.valid()) {
+      const auto scaled = scaled_bias(graph, bias, factor, sums);
+      if (!scaled) return false;
+      product_.node.inputs[kBias] = rw_.add_constant(rw_.value(bias).name, *scaled);
+    }
+    product_.node.inputs[kScale] = factor;
+    product_.take(scaling);
+    return true;
+  }
+
+  Rewriter& rw_;
+  ProductEpilogue product_;
+};
 
 }  // namespace
 
-int fuse_matmul_integer(Graph& graph, const PassOptions&) {
+int fuse_matmul_integer(Graph& graph, const PassOptions& options) {
+  if (!options.quantised_products) return 0;
   Rewriter rw(graph);
   int found = 0;
   for (const NodeId id : rw.order()) {
     if (rw.node(id).removed || rw.node(id).op != OpKind::matmul_integer) continue;
-    if (fuse(rw, id)) ++found;
+    if (Fuser(rw, id).run()) ++found;
   }
   return found;
 }

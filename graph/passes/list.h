@@ -17,9 +17,12 @@ int fuse_swish(Graph& graph, const PassOptions& options);
 int fuse_norm(Graph& graph, const PassOptions& options);
 int fuse_rotary(Graph& graph, const PassOptions& options);
 int fuse_attention(Graph& graph, const PassOptions& options);
+int fuse_matmul_nbits(Graph& graph, const PassOptions& options);
+int fuse_quantised(Graph& graph, const PassOptions& options);
 int fuse_matmul(Graph& graph, const PassOptions& options);
 int fuse_matmul_integer(Graph& graph, const PassOptions& options);
 int fuse_conv(Graph& graph, const PassOptions& options);
+int fuse_requantised(Graph& graph, const PassOptions& options);
 int fuse_residual_norm(Graph& graph, const PassOptions& options);
 int fuse_elementwise(Graph& graph, const PassOptions& options);
 

@@ -169,6 +169,109 @@ TEST_P(MatmulInt8, LargeAndThreaded) {
   check({.m = 300, .n = 70, .k = 1500, .a_signed = true, .w_zeros = 2}, 2);
 }
 
+// Batches whose second operand is not packed before: a [2, 1, m, k] times b [3, k, n].
+struct BatchedProblem {
+  std::int64_t m, n, k;
+  bool a_signed, b_signed, transposed;
+};
+
+void check_batched(const BatchedProblem& p, int threads = 1) {
+  SCOPED_TRACE(::testing::Message() << p.m << "x" << p.n << "x" << p.k << " signed " << p.a_signed
+                                    << p.b_signed << " transposed " << p.transposed);
+  Random random(static_cast<std::uint32_t>(p.m * 131 + p.n * 17 + p.k));
+  const auto bytes = [&](std::int64_t count) {
+    std::vector<std::byte> values;
+    for (std::int64_t i = 0; i < count; ++i) {
+      values.push_back(static_cast<std::byte>(random.below(256)));
+    }
+    return values;
+  };
+  const auto number = [](bool is_signed, std::byte value) {
+    const auto byte = static_cast<std::uint8_t>(value);
+    return is_signed ? std::int64_t{static_cast<std::int8_t>(byte)} : std::int64_t{byte};
+  };
+  const std::int64_t lda = p.k + 1;
+  const auto a = bytes(2 * p.m * lda);
+  const auto b = bytes(3 * p.k * p.n);
+  const auto zeros = bytes(2);
+  const float scale = 0.25f;
+  const ThreadScope scope(threads);
+  for (const bool scaled : {false, true}) {
+    std::vector<std::int32_t> sums(static_cast<std::size_t>(6 * p.m * p.n), 77);
+    std::vector<float> floats(sums.size(), 77);
+    BatchedMatmulInt8Args args;
+    args.product.rows = p.m;
+    args.product.a = a.data();
+    args.product.a_signed = p.a_signed;
+    args.product.lda = lda;
+    args.product.a_zeros = zeros.data();
+    args.product.scales = scaled ? &scale : nullptr;
+    args.product.c = scaled ? static_cast<void*>(floats.data()) : sums.data();
+    args.product.ldc = p.n;
+    args.b = {b.data(), p.b_signed, p.k, p.n, p.transposed ? 1 : p.n, p.transposed ? p.k : 1};
+    args.b_zero = zeros.data() + 1;
+    args.batch_rank = 2;
+    args.batch[0] = 2;
+    args.batch[1] = 3;
+    args.a_batch_stride[0] = p.m * lda;
+    args.b_batch_stride[1] = p.k * p.n;
+    args.c_batch_stride[0] = 3 * p.m * p.n;
+    args.c_batch_stride[1] = p.m * p.n;
+    matmul_int8_batched(args);
+    const std::int64_t a_zero = number(p.a_signed, zeros[0]);
+    const std::int64_t b_zero = number(p.b_signed, zeros[1]);
+    for (std::int64_t at = 0; at < 6 * p.m * p.n; ++at) {
+      const std::int64_t batch = at / (p.m * p.n);
+      const std::int64_t i = at / p.n % p.m;
+      const std::int64_t j = at % p.n;
+      std::int64_t sum = 0;
+      for (std::int64_t l = 0; l < p.k; ++l) {
+        const std::int64_t a_at = (batch / 3 * p.m + i) * lda + l;
+        const std::int64_t b_at =
+            batch % 3 * p.k * p.n + (p.transposed ? j * p.k + l : l * p.n + j);
+        sum += (number(p.a_signed, a[static_cast<std::size_t>(a_at)]) - a_zero) *
+               (number(p.b_signed, b[static_cast<std::size_t>(b_at)]) - b_zero);
+      }
+      const auto place = static_cast<std::size_t>(at);
+      if (scaled) {
+        const double wanted = static_cast<double>(sum) * 0.25;
+        ASSERT_NEAR(double(floats[place]), wanted, std::abs(wanted) * 0x1p-22) << at;
+      } else {
+        ASSERT_EQ(sums[place], sum) << at;
+      }
+    }
+  }
+}
+
+TEST_P(MatmulInt8, Batches) {
+  for (const std::int64_t n : {1, 16, 64, 67, 130}) {
+    for (const std::int64_t k : {1, 4, 7, 32}) {
+      for (int kind = 0; kind < 8; ++kind) {
+        check_batched({5, n, k, (kind & 1) != 0, (kind & 2) != 0, (kind & 4) != 0});
+      }
+    }
+  }
+  check_batched({130, 70, 64, false, true, false}, 2);
+}
+
+// 40,000 products of 255·255 are more than 32 bits hold: scaled sums are right all the same.
+TEST_P(MatmulInt8, LongScaledSumsDoNotWrap) {
+  const std::int64_t k = 40000;
+  const std::vector<std::byte> ones(static_cast<std::size_t>(k), std::byte{0xff});
+  const float scale = 0x1p-10f;
+  float c = 0;
+  BatchedMatmulInt8Args args;
+  args.product.rows = 1;
+  args.product.a = ones.data();
+  args.product.lda = k;
+  args.product.scales = &scale;
+  args.product.c = &c;
+  args.product.ldc = 1;
+  args.b = {ones.data(), false, k, 1, 1, 1};
+  matmul_int8_batched(args);
+  EXPECT_NEAR(double(c), 255.0 * 255.0 * 40000.0 / 1024.0, 0.5);
+}
+
 CONCORD_FOR_EACH_ISA(MatmulInt8);
 
 }  // namespace

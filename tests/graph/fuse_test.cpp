@@ -244,7 +244,11 @@ TEST(FuseMatmulInteger, KeepsSumsThatOthersReadAndScalesOfRows) {
     const ValueId x = b.input("x", DataType::u8, {4, 8});
     const ValueId w = obstacle == 0 ? b.input("w", DataType::i8, {8, 6})
                                     : b.constant(bytes(DataType::i8, {8, 6}));
-    const ValueId scale = b.input("scale", DataType::f32, {obstacle == 1 ? 4 : 1, 1});
+    const SymShape rows{4, 1};
+    const ValueId scale = b.input("scale", DataType::f32,
+                                  obstacle == 0   ? SymShape{6}
+                                  : obstacle == 1 ? rows
+                                                  : SymShape{1, 1});
     const ValueId sums = b.op(OpKind::matmul_integer, {x, w});
     const ValueId floats = b.op(OpKind::cast, {sums}, {{"to", DataType::f32}, {"saturate", 1}});
     b.output(b.mul(floats, scale), "y");

@@ -26,6 +26,23 @@ OpCase conv(const std::string& name, Shape x, Shape w, const Window& window, boo
       .set("auto_pad", "notset");
 }
 
+// Bytes with a zero point and a scale.
+OpCase scaled(const std::string& name, Shape x, Shape w, const Window& window,
+              bool per_channel = true, DataType type = DataType::u8) {
+  const std::int64_t channels = w[0];
+  return OpCase("scaled, " + name)
+      .in(type, std::move(x), type == DataType::u8 ? integers(0, 255) : integers(-128, 127))
+      .weight(DataType::i8, std::move(w), integers(-128, 127))
+      .weight(DataType::f32, {channels})
+      .weight(type, {}, values({type == DataType::u8 ? 131.0 : -7.0}))
+      .weight(DataType::f32, per_channel ? Shape{channels} : Shape{}, uniform(1e-4, 1e-3))
+      .ints("strides", window.strides)
+      .ints("pads", window.pads)
+      .ints("dilations", window.dilations)
+      .set("group", window.group)
+      .set("auto_pad", "notset");
+}
+
 }  // namespace
 
 OpCases cases_conv() {
@@ -54,6 +71,20 @@ OpCases cases_conv() {
       conv("depthwise, wide", {1, 80, 11, 14}, {80, 1, 5, 5}, {{2, 2}, {2, 2, 2, 2}, {1, 1}, 80}));
   list.push_back(
       conv("depthwise, multiplied", {1, 4, 6, 6}, {8, 1, 3, 3}, {{1, 1}, {1, 1, 1, 1}, {1, 1}, 4}));
+  list.push_back(scaled("one by one", {2, 16, 5, 7}, {24, 16, 1, 1}, plain));
+  list.push_back(scaled("three by three", {2, 16, 9, 7}, {70, 16, 3, 3}, padded));
+  list.push_back(scaled("odd channels", {1, 13, 6, 5}, {7, 13, 3, 3}, padded, false));
+  list.push_back(scaled("signed", {1, 13, 6, 5}, {7, 13, 3, 3}, padded, true, DataType::i8));
+  list.push_back(scaled("image", {2, 3, 17, 19}, {8, 3, 7, 7}, {{2, 2}, {3, 3, 3, 3}, {1, 1}}));
+  list.push_back(
+      scaled("strides, dilations", {1, 9, 12, 13}, {5, 9, 3, 2}, {{2, 3}, {2, 1, 0, 1}, {2, 2}}));
+  list.push_back(scaled("one axis", {2, 12, 31}, {10, 12, 5}, {{2}, {2, 1}, {1}}));
+  for (const char* fn : {"relu", "elu"}) {
+    list.push_back(scaled(std::string("activation ") + fn, {2, 16, 9, 7}, {24, 16, 3, 3}, padded)
+                       .set("activation", fn)
+                       .set("alpha", 0.5)
+                       .set("beta", 0.0));
+  }
   list.push_back(conv("one axis", {2, 12, 31}, {10, 12, 5}, {{2}, {2, 1}, {1}}));
   list.push_back(conv("one channel, one axis", {1, 1, 300}, {20, 1, 64}, {{32}, {0, 0}, {1}}));
   list.push_back(conv("three axes", {1, 8, 4, 5, 6}, {4, 8, 3, 2, 3},

@@ -72,6 +72,17 @@ OpCases cases_elementwise() {
                      .in(f32, {13, 1}, extremes())
                      .in(f32, {13}, extremes())
                      .in(f32, {}, values({1})));
+  // Numbers become parameters of the kernels' steps; what one step reads twice stays.
+  list.push_back(
+      chain("numbers", 5,
+            {binary(BinaryFn::mul, 0, 1), binary(BinaryFn::sub, 2, 5), unary(UnaryFn::round, 6),
+             binary(BinaryFn::max, 7, 3), binary(BinaryFn::min, 8, 4), binary(BinaryFn::add, 9, 8),
+             binary(BinaryFn::min, 10, 4), binary(BinaryFn::sub, 11, 1)})
+          .in(f32, {5, 33}, normal(0, 3))
+          .weight(f32, {}, values({2.5}))
+          .weight(f32, {1}, values({0.75}))
+          .weight(f32, {}, values({-3}))
+          .weight(f32, {}, values({2})));
   list.push_back(multiply_add("scalars").in(f32, {}).in(f32, {}).in(f32, {}));
   return list;
 }

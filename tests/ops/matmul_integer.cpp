@@ -48,6 +48,28 @@ OpCases cases_matmul_integer() {
                        .set("act_alpha", 0.5)
                        .set("act_beta", 0.0));
   }
+  for (const DataType b : {u8, i8}) {
+    const auto both = [&](const std::string& name) {
+      return OpCase("scaled, both of the run, " + name + " " + std::string(to_string(b)))
+          .in(u8, {2, 3, 5, 37}, integers(0, 255))
+          .in(b, {3, 37, 70}, b == u8 ? integers(0, 255) : integers(-128, 127))
+          .weight(u8, {}, values({131}))
+          .weight(b, {}, values({5}))
+          .weight(f32, {}, values({0.003}));
+    };
+    list.push_back(both("plain"));
+    list.push_back(both("bias, activation, residual")
+                       .weight(f32, {70})
+                       .in(f32, {2, 3, 5, 70})
+                       .set("activation", "gelu_erf")
+                       .set("act_alpha", 0.0)
+                       .set("act_beta", 0.0));
+  }
+  list.push_back(OpCase("both of the run, signed, zero points")
+                     .in(i8, {1, 5, 6}, integers(-128, 127))
+                     .in(u8, {4, 6, 65}, integers(0, 255))
+                     .in(i8, {1}, values({-7}))
+                     .in(u8, {1}, values({250})));
   return list;
 }
 

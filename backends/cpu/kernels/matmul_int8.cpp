@@ -53,10 +53,16 @@ std::int32_t row_zero(const MatmulInt8Args& args, std::int64_t row) {
   return args.a_signed ? static_cast<std::int8_t>(zero) + kShift : zero;
 }
 
-std::int32_t byte_sum(const std::byte* row, std::int64_t k) {
-  std::uint32_t sum = 0;
-  for (std::int64_t l = 0; l < k; ++l) sum += static_cast<std::uint8_t>(row[l]);
-  return static_cast<std::int32_t>(sum);
+const std::int32_t* sums_of_rows(const ByteLeft& left, std::int64_t rows, std::int64_t k) {
+  auto* sums =
+      reinterpret_cast<std::int32_t*>(thread_scratch(static_cast<std::size_t>(rows) * 4, 2));
+  for (std::int64_t i = 0; i < rows; ++i) {
+    const std::byte* row = left.data + i * left.stride;
+    std::uint32_t sum = 0;
+    for (std::int64_t l = 0; l < k; ++l) sum += static_cast<std::uint8_t>(row[l]);
+    sums[i] = static_cast<std::int32_t>(sum);
+  }
+  return sums;
 }
 
 // Sums of a tile's row, corrected for the zero points; as f32 times the scales if there are any, in
@@ -91,7 +97,7 @@ void correct_row(const ByteShare& share, std::int32_t zero, std::int32_t row_sum
 }
 
 template <class Quad>
-void run_byte_share(const ByteShare& share) {
+void run_quads(const ByteShare& share) {
   const MatmulInt8Args& args = *share.args;
   const std::int64_t quads = (share.k + 3) / 4;
   const std::int64_t whole_panel = quads * kPanel * 4;
@@ -104,6 +110,8 @@ void run_byte_share(const ByteShare& share) {
   for (std::int64_t chunk = 0; chunk < chunks.count; ++chunk) {
     const std::int64_t chunk_rows = chunks.height(chunk);
     const ByteLeft left = prepare_byte_rows(share, row, chunk_rows);
+    const std::int32_t* row_sums =
+        share.has_zeros ? sums_of_rows(left, chunk_rows, share.k) : nullptr;
     const RowBlocks blocks(chunk_rows, Quad::kRows);
     for (std::int64_t panel = share.panel_begin; panel < share.panel_end; ++panel) {
       const std::int64_t column = panel * kPanel;
@@ -123,8 +131,7 @@ void run_byte_share(const ByteShare& share) {
                b + whole_panel + block * lines * 64, lines});
         for (int i = 0; i < height; ++i) {
           const std::int64_t m = row + at + i;
-          const std::int32_t row_sum =
-              share.has_zeros ? byte_sum(left.data + (at + i) * left.stride, share.k) : 0;
+          const std::int32_t row_sum = row_sums != nullptr ? row_sums[at + i] : 0;
           correct_row(share, row_zero(args, m), row_sum, column, vectors, sums + i * kPanel);
           if (args.scales == nullptr) {
             std::copy_n(sums + i * kPanel, columns,
@@ -148,9 +155,9 @@ void run_byte_share(const ByteShare& share) {
 
 void matmul_int8_share(const ByteShare& share) {
 #if HWY_TARGET == HWY_AVX3
-  if (has_int8_dot()) return run_byte_share<QuadVnni>(share);
+  if (has_int8_dot()) return run_quads<QuadVnni>(share);
 #endif
-  run_byte_share<QuadPortable>(share);
+  run_quads<QuadPortable>(share);
 }
 
 }  // namespace HWY_NAMESPACE
@@ -159,93 +166,13 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 #include <stdexcept>
-#include <vector>
 
 namespace concord::cpu {
 
 HWY_EXPORT(matmul_int8_share);
 
-namespace {
-
-// Sign-extended; sums are modulo 2^32.
-std::uint32_t extended(std::uint8_t byte) {
-  return static_cast<std::uint32_t>(static_cast<std::int8_t>(byte));
-}
-
-// Four whole rows of a panel: out[c] holds column c of each, lowest first.
-void pack_quad(const std::uint8_t* rows, std::int64_t stride, int width, std::uint8_t flip,
-               std::uint32_t* out, std::uint32_t* sums) {
-  for (int c = 0; c < width; ++c) {
-    const auto b0 = static_cast<std::uint8_t>(rows[c] ^ flip);
-    const auto b1 = static_cast<std::uint8_t>(rows[c + stride] ^ flip);
-    const auto b2 = static_cast<std::uint8_t>(rows[c + 2 * stride] ^ flip);
-    const auto b3 = static_cast<std::uint8_t>(rows[c + 3 * stride] ^ flip);
-    out[c] = b0 | static_cast<std::uint32_t>(b1) << 8 | static_cast<std::uint32_t>(b2) << 16 |
-             static_cast<std::uint32_t>(b3) << 24;
-    sums[c] += extended(b0) + extended(b1) + extended(b2) + extended(b3);
-  }
-}
-
-}  // namespace
-
-PackedBytes PackedBytes::pack(const ByteMatrix& matrix, std::span<const std::int32_t> zeros) {
-  PackedBytes packed;
-  packed.k_ = matrix.rows;
-  packed.n_ = matrix.cols;
-  packed.panel_ = matmul_panel_width();
-  const std::int64_t k = packed.k_;
-  const std::int64_t n = packed.n_;
-  const int width = packed.panel_;
-  const std::int64_t panels = (n + width - 1) / width;
-  const std::int64_t quads = (k + 3) / 4;
-  packed.buffer_ = AlignedBuffer(static_cast<std::size_t>(panels * quads * width * 4));
-  packed.columns_ = AlignedBuffer(static_cast<std::size_t>(2 * panels * width) * 4);
-  // Unsigned values are shifted to be signed, and their zero points with them.
-  const int shift = matrix.is_signed ? 0 : 128;
-  const auto* source = static_cast<const std::uint8_t*>(matrix.data);
-  auto* adjust = packed.columns_.as<std::int32_t>();
-  std::int32_t* shifted_zeros = adjust + panels * width;
-  for (std::int64_t column = 0; column < panels * width; ++column) {
-    const std::int32_t zero = column >= n || zeros.empty()
-                                  ? 0
-                                  : zeros[zeros.size() == 1 ? 0 : static_cast<std::size_t>(column)];
-    shifted_zeros[column] = column < n ? zero - shift : 0;
-    packed.has_zeros_ = packed.has_zeros_ || shifted_zeros[column] != 0;
-  }
-  const auto flip = static_cast<std::uint8_t>(shift);
-  parallel_for(panels, 1, [&](std::int64_t begin, std::int64_t end) {
-    std::vector<std::uint32_t> sums(static_cast<std::size_t>(width));
-    for (std::int64_t panel = begin; panel < end; ++panel) {
-      auto* out = reinterpret_cast<std::uint32_t*>(packed.buffer_.data()) + panel * quads * width;
-      const std::int64_t first = panel * width;
-      const std::int64_t columns = std::min<std::int64_t>(width, n - first);
-      std::fill(sums.begin(), sums.end(), 0u);
-      for (std::int64_t quad = 0; quad < quads; ++quad, out += width) {
-        const std::uint8_t* row = source + quad * 4 * matrix.row_stride + first * matrix.col_stride;
-        const std::int64_t rows = std::min<std::int64_t>(4, k - quad * 4);
-        if (columns == width && rows == 4 && matrix.col_stride == 1) {
-          pack_quad(row, matrix.row_stride, width, flip, out, sums.data());
-          continue;
-        }
-        for (std::int64_t c = 0; c < width; ++c) {
-          out[c] = 0;
-          for (std::int64_t l = 0; l < (c < columns ? rows : 0); ++l) {
-            const auto byte = static_cast<std::uint8_t>(
-                row[l * matrix.row_stride + c * matrix.col_stride] ^ flip);
-            out[c] |= static_cast<std::uint32_t>(byte) << (8 * l);
-            sums[static_cast<std::size_t>(c)] += extended(byte);
-          }
-        }
-      }
-      for (std::int64_t c = 0; c < columns; ++c) {
-        const auto zeros_sum = static_cast<std::uint32_t>(k * shifted_zeros[first + c]);
-        adjust[first + c] =
-            static_cast<std::int32_t>(sums[static_cast<std::size_t>(c)] - zeros_sum);
-      }
-      std::fill(adjust + first + columns, adjust + first + width, 0);
-    }
-  });
-  return packed;
+void run_byte_share(const ByteShare& share) {
+  HWY_DYNAMIC_DISPATCH(matmul_int8_share)(share);
 }
 
 // Keeps PackedBytes' insides out of other files.
@@ -272,7 +199,7 @@ struct MatmulInt8Access {
       share.row_end = region.row_end;
       share.panel_begin = region.panel_begin;
       share.panel_end = region.panel_end;
-      HWY_DYNAMIC_DISPATCH(matmul_int8_share)(share);
+      run_byte_share(share);
     });
   }
 };

@@ -62,4 +62,17 @@ struct MatmulInt8Args {
 };
 void matmul_int8(const PackedBytes& weights, const MatmulInt8Args& args);
 
+// c[i] [m, n] = the product above of a[i] [m, k] and b[i] [k, n] for every i of the batch, b not
+// packed before. Strides in elements; a's and c's columns are contiguous. Batch dimensions (at most
+// 6) broadcast by strides of 0. With a scale no sum wraps, however large k is.
+struct BatchedMatmulInt8Args {
+  MatmulInt8Args product;  // rows is m; one zero point and one scale, no epilogue
+  ByteMatrix b;
+  const std::byte* b_zero = nullptr;  // of b's type; null: zero
+  int batch_rank = 0;
+  std::int64_t batch[6] = {};
+  std::int64_t a_batch_stride[6] = {}, b_batch_stride[6] = {}, c_batch_stride[6] = {};
+};
+void matmul_int8_batched(const BatchedMatmulInt8Args& args);
+
 }  // namespace concord::cpu

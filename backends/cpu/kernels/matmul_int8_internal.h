@@ -2,10 +2,23 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "backends/cpu/kernels/matmul_int8.h"
 
 namespace concord::cpu {
+
+// What PackedBytes::pack and products of two operands of the run pack alike.
+struct BytePacking {
+  ByteMatrix matrix;
+  std::span<const std::int32_t> zeros;  // none, one for all columns, or one per column
+};
+// Packs the matrix' panel of these columns (`first` on, as many as a panel has or the matrix
+// leaves) as matmul_int8_kernels-inl.h wants it: values holds [k / 4][width][4]; adjust gets Σ w −
+// k·zero and shifted the zero points, both of width columns. Returns whether any zero point is not
+// 0.
+bool pack_byte_panel(const BytePacking& packing, std::int64_t first, std::byte* values,
+                     std::int32_t* adjust, std::int32_t* shifted);
 
 // One thread's share: rows [row_begin, row_end), panels [panel_begin, panel_end).
 struct ByteShare {
@@ -17,5 +30,6 @@ struct ByteShare {
   bool has_zeros = false;
   std::int64_t row_begin = 0, row_end = 0, panel_begin = 0, panel_end = 0;
 };
+void run_byte_share(const ByteShare& share);
 
 }  // namespace concord::cpu

@@ -1,7 +1,9 @@
 #include "backends/cpu/kernels/conv.h"
 
+#include "backends/cpu/kernels/conv_patches.h"
 #include "backends/cpu/ops/common.h"
 #include "backends/cpu/ops/conv_f64.h"
+#include "backends/cpu/ops/conv_integer.h"
 #include "backends/cpu/ops/epilogue.h"
 #include "backends/cpu/ops/image_plan.h"
 
@@ -9,7 +11,9 @@ namespace concord::cpu {
 namespace {
 
 std::optional<std::string> why_unsupported(const graph::Graph& graph, const graph::Node& node) {
-  if (input_dtype(graph, node, 0) == DataType::f64) {
+  if (node.has_input(4)) {
+    if (auto why = why_not_conv_integer(graph, node)) return why;
+  } else if (input_dtype(graph, node, 0) == DataType::f64) {
     if (node.attrs.has("activation")) return "an activation on float64 tensors";
   } else if (auto why = why_not_float(graph, node, {0, 1, 2})) {
     return why;
@@ -38,7 +42,7 @@ std::shared_ptr<const PackedFilter> pack_constant(Compiler& c) {
 
 // What PackedFilter will say of itself, where it is packed by the run.
 bool would_be_channels_last(const ConvExtents& e) {
-  return e.depthwise() || e.in_channels / e.groups >= 8 || e.taps() == 1;
+  return e.depthwise() || gathers_channels_last(e);
 }
 
 struct Form {
@@ -104,6 +108,7 @@ void plan_f64(Planner& p, const graph::Node& node) {
 }
 
 PlanFn prepare(Compiler& c) {
+  if (c.has(4)) return prepare_conv_integer(c);
   if (c.dtype(0) == DataType::f64) {
     return [node = &c.node(), graph = c.shared_graph()](Planner& p) { plan_f64(p, *node); };
   }

@@ -37,22 +37,24 @@ PlanFn prepare(Compiler& c) {
     const Dims shape = p.shape(0);
     args.from = p.dtype(0);
     args.layout = scale_layout(shape, p.shape(1).count(), axis, block);
-    const Ref x = p.in(0);
     const Ref scale = p.in_f32(1);
     const Ref zero = p.in(2);
-    const Ref y = p.out_f32();
-    p.emit("dequantize", 2.0 * static_cast<double>(shape.count()), [=](const Frame& f) {
-      Dequantise now = args;
-      now.x = f.at(x);
-      now.scale = f.at<const float>(scale);
-      now.zero = f.at(zero);
-      dequantise(now, f.at<float>(y));
-    });
+    const bool whole = args.layout.single && element_bytes(args.from) != 0;
+    const auto [x, y] = whole ? plan_same_layout(p) : SameLayout{p.in(0), p.out_f32()};
+    p.emit("dequantize", 2.0 * static_cast<double>(shape.count()),
+           [args, x = x, y = y, scale, zero](const Frame& f) {
+             Dequantise now = args;
+             now.x = f.at(x);
+             now.scale = f.at<const float>(scale);
+             now.zero = f.at(zero);
+             dequantise(now, f.at<float>(y));
+           });
   };
 }
 
 }  // namespace
 
-const Lowering cpu_dequantize{.why_unsupported = why_unsupported, .prepare = prepare};
+const Lowering cpu_dequantize{
+    .why_unsupported = why_unsupported, .prepare = prepare, .view_inputs = 1};
 
 }  // namespace concord::cpu

@@ -19,16 +19,19 @@ bool is_channels_last(const View& view) {
   return view.strides[1] == 1 || view.shape[1] == 1;
 }
 
-View channels_last_f32(Planner& p, int input) {
-  View view = p.view_f32(input);
+View channels_last(Planner& p, const View& view) {
   if (is_channels_last(view)) return view;
   View turned = view;
   turned.strides = channels_last_strides(view.shape);
   turned.at = p.scratch(view.bytes());
-  p.emit([view, turned](const Frame& f) {
-    copy_strided(4, view.shape, f.at(view.at), view.strides, f.at(turned.at), turned.strides);
+  p.emit([view, turned, size = element_bytes(view.dtype)](const Frame& f) {
+    copy_strided(size, view.shape, f.at(view.at), view.strides, f.at(turned.at), turned.strides);
   });
   return turned;
+}
+
+View channels_last_f32(Planner& p, int input) {
+  return channels_last(p, p.view_f32(input));
 }
 
 ImageResult start_channels_last(Planner& p, int output) {

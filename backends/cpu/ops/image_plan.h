@@ -13,7 +13,8 @@ namespace concord::cpu {
 Dims channels_last_strides(const Dims& shape);
 bool is_channels_last(const View& view);
 
-// An image in f32 with a channel stride of 1, copied if it does not lie so.
+// The image with a channel stride of 1, copied if it does not lie so; in f32 the second.
+View channels_last(Planner& p, const View& view);
 View channels_last_f32(Planner& p, int input);
 
 // An f32 result to be written channels last, densely. finish_channels_last turns it where the

@@ -13,16 +13,31 @@ bool is_byte(DataType dtype) {
   return dtype == DataType::u8 || dtype == DataType::i8;
 }
 
+// No zero point, or one for the whole operand, whatever the run's extents.
+bool has_single_zero(const graph::Graph& graph, const graph::Node& node, std::size_t i) {
+  if (!node.has_input(i)) return true;
+  const auto& shape = graph.value(node.input(i)).shape;
+  return shape && product(*shape).is_constant(1);
+}
+
+// Whether the second operand is packed once: a constant matrix, zero points and all.
+bool has_packed_weights(const graph::Graph& graph, const graph::Node& node) {
+  const auto& b = graph.value(node.input(kB)).constant;
+  if (!b || b->shape().size() != 2 || b->count() == 0) return false;
+  if (!node.has_input(kBZero)) return true;
+  const auto& zero = graph.value(node.input(kBZero)).constant;
+  return zero && (zero->count() == 1 || zero->count() == b->shape()[1]);
+}
+
 std::optional<std::string> why_unsupported(const graph::Graph& graph, const graph::Node& node) {
   for (std::size_t i : {std::size_t{0}, std::size_t{1}}) {
     if (!is_byte(input_dtype(graph, node, i))) return type_reason(input_dtype(graph, node, i));
   }
   if (node.has_input(kScale)) {
-    // Only the packed product takes scales: fusion makes them for such weights alone.
-    const graph::Value& b = graph.value(node.input(kB));
-    if (!b.constant || b.constant->shape().size() != 2) return "a scaled product of no weights";
-    if (node.has_input(kBZero) && !graph.value(node.input(kBZero)).constant) {
-      return "zero points of weights that are no constants";
+    if (!has_packed_weights(graph, node) &&
+        !(has_single_zero(graph, node, kAZero) && has_single_zero(graph, node, kBZero) &&
+          has_single_zero(graph, node, kScale))) {
+      return "several scales or zero points for an operand that is no constant";
     }
     return why_not_activation(activation_of(node, "act_alpha", "act_beta"));
   }
@@ -96,9 +111,8 @@ void multiply(const Args& x, const std::byte* a, const std::byte* b, const std::
 
 // Weights that all rows share: a constant matrix whose zero points are constants.
 std::shared_ptr<const PackedBytes> packed_weights(Compiler& c) {
+  if (!has_packed_weights(c.graph(), c.node())) return nullptr;
   const Tensor* b = c.constant(kB);
-  if (b == nullptr || b->shape().size() != 2 || b->count() == 0) return nullptr;
-  if (c.has(kBZero) && c.constant(kBZero) == nullptr) return nullptr;
   ByteMatrix matrix;
   matrix.data = b->data();
   matrix.is_signed = b->dtype() == DataType::i8;
@@ -110,13 +124,20 @@ std::shared_ptr<const PackedBytes> packed_weights(Compiler& c) {
     for (std::int64_t i = 0; i < zero.count(); ++i) {
       zeros.push_back(byte_at(zero.dtype(), zero.data(), i));
     }
-    if (zero.count() != 1 && zero.count() != matrix.cols) return nullptr;
   }
   auto weights = std::make_shared<const PackedBytes>(PackedBytes::pack(matrix, zeros));
   c.add_weight_bytes(static_cast<std::int64_t>(weights->bytes()));
   c.keep(weights);
   b->release_pages();
   return weights;
+}
+
+ProductForm form_of(const ActivationSpec& activation) {
+  ProductForm form;
+  form.activation = activation;
+  form.bias = kBias;
+  form.residual = kResidual;
+  return form;
 }
 
 void plan_packed(Planner& p, const ActivationSpec& activation,
@@ -126,19 +147,15 @@ void plan_packed(Planner& p, const ActivationSpec& activation,
   MatmulInt8Args args;
   args.rows = y.count() / weights->n();
   args.a_signed = p.dtype(kA) == DataType::i8;
-  args.lda = weights->k();
+  const RowsView rows = rows_of(p, kA);
+  const Ref a = rows.at;
+  args.lda = rows.lead;
   args.ldc = weights->n();
-  const Ref a = p.in(kA);
   const Ref a_zero = p.in(kAZero);
   if (a_zero && p.shape(kAZero).count() != 1) args.a_zero_stride = 1;
   const Ref scale = p.in(kScale);
   if (scaled && p.shape(kScale).count() != 1) args.scale_stride = 1;
-  ProductForm form;
-  form.activation = activation;
-  if (scaled) {
-    form.bias = kBias;
-    form.residual = kResidual;
-  }
+  const ProductForm form = form_of(activation);
   const PlannedEpilogue epilogue = plan_epilogue(p, form, y);
   args.epilogue.activation = epilogue.activation;
   args.epilogue.residual_stride = epilogue.residual_stride;
@@ -159,6 +176,60 @@ void plan_packed(Planner& p, const ActivationSpec& activation,
            matmul_int8(*weights, now);
          });
   if (scaled && !epilogue.all) emit_afterwards(p, form, y, c, true);
+}
+
+// Two operands of the run, a zero point each.
+void plan_batched(Planner& p, const ActivationSpec& activation) {
+  const Dims y = p.out_shape();
+  const bool scaled = p.has(kScale);
+  const View a = matrix_view(p, kA);
+  View b = matrix_view(p, kB);
+  BatchedMatmulInt8Args args;
+  MatrixView left = kernel_view(a, false);
+  Ref a_at = a.at;
+  Dims a_batch = broadcast_batch(a, y.rank() - 2);
+  if (left.col_stride != 1) {
+    const View dense = p.dense_view(kA);
+    a_at = dense.at;
+    a_batch = broadcast_batch(dense, y.rank() - 2);
+    left = kernel_view(dense, false);
+  }
+  const MatrixView right = kernel_view(b, false);
+  args.product.rows = left.rows;
+  args.product.lda = left.row_stride;
+  args.product.a_signed = p.dtype(kA) == DataType::i8;
+  args.product.ldc = right.cols;
+  args.b = {nullptr,         p.dtype(kB) == DataType::i8, right.rows, right.cols, right.row_stride,
+            right.col_stride};
+  const Dims b_batch = broadcast_batch(b, y.rank() - 2);
+  const Dims c_batch = dense_strides(y);
+  for (int i = 0; i < y.rank() - 2; ++i) {
+    if (y[i] == 1) continue;
+    if (args.batch_rank == 6) throw Error(ErrorKind::unsupported, "more than 6 batch axes");
+    args.batch[args.batch_rank] = y[i];
+    args.a_batch_stride[args.batch_rank] = a_batch[i];
+    args.b_batch_stride[args.batch_rank] = b_batch[i];
+    args.c_batch_stride[args.batch_rank] = c_batch[i];
+    ++args.batch_rank;
+  }
+  const Ref a_zero = p.in(kAZero);
+  const Ref b_zero = p.in(kBZero);
+  const Ref scale = p.in(kScale);
+  const Ref c = scaled ? p.out_f32(0) : p.out();
+  p.precision({DataType::i8, DataType::i32, scaled ? DataType::f32 : DataType::i32, false});
+  p.emit("matmul_integer batched",
+         2.0 * static_cast<double>(y.count()) * static_cast<double>(right.rows),
+         [args, a_at, b_at = b.at, a_zero, b_zero, scale, c](const Frame& f) {
+           BatchedMatmulInt8Args now = args;
+           now.product.a = f.at(a_at);
+           now.product.a_zeros = f.at(a_zero);
+           now.product.scales = f.at<const float>(scale);
+           now.product.c = f.at(c);
+           now.b.data = f.at(b_at);
+           now.b_zero = f.at(b_zero);
+           matmul_int8_batched(now);
+         });
+  if (scaled) emit_afterwards(p, form_of(activation), y, c, true);
 }
 
 void plan_plain(Planner& p) {
@@ -192,15 +263,20 @@ void plan_plain(Planner& p) {
 }
 
 PlanFn prepare(Compiler& c) {
+  const ActivationSpec activation = activation_of(c.node(), "act_alpha", "act_beta");
   if (auto weights = packed_weights(c)) {
-    const ActivationSpec activation = activation_of(c.node(), "act_alpha", "act_beta");
     return [activation, weights](Planner& p) { plan_packed(p, activation, weights); };
+  }
+  if (has_single_zero(c.graph(), c.node(), kAZero) &&
+      has_single_zero(c.graph(), c.node(), kBZero)) {
+    return [activation](Planner& p) { plan_batched(p, activation); };
   }
   return plan_plain;
 }
 
 }  // namespace
 
-const Lowering cpu_matmul_integer{.why_unsupported = why_unsupported, .prepare = prepare};
+const Lowering cpu_matmul_integer{
+    .why_unsupported = why_unsupported, .prepare = prepare, .view_inputs = 3};
 
 }  // namespace concord::cpu

@@ -129,8 +129,10 @@ PlanFn prepare(Compiler& c) {
   if (blocks.bits == 4 && blocks.block % 8 == 0 && blocks.float_zeros == nullptr &&
       c.weight_storage(DataType::f32) == Element::f32) {
     // The model says how much accuracy it wants; a precision that the user asks for goes before.
+    const Precision asked = c.options().precision;
     const bool quantise =
-        c.attrs().integer("accuracy_level", 0) == 4 && c.options().precision == Precision::model;
+        asked == Precision::int8 ||
+        (c.attrs().integer("accuracy_level", 0) == 4 && asked == Precision::model);
     return prepare_nibbles(c, blocks, quantise);
   }
   AlignedBuffer unpacked(static_cast<std::size_t>(std::max<std::int64_t>(1, blocks.n * blocks.k)) *

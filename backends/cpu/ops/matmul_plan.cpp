@@ -20,65 +20,6 @@ Dims matrix_shape(const Dims& shape, bool trans) {
   return result;
 }
 
-// Rows of a: [rows, k] with contiguous rows, at a distance of `lead` elements.
-struct RowsView {
-  Ref at;
-  Element type = Element::f32;
-  std::int64_t lead = 0;
-};
-
-// Merges all axes but the last into rows, without a copy where the view allows it.
-RowsView rows_of(Planner& p, int input) {
-  RowsView rows;
-  const bool f16 = p.dtype(input) == DataType::f16;
-  const View view = f16 ? p.view_f32(input) : p.view(input);
-  const Dims& shape = view.shape;
-  const auto merged =
-      shape.count() == 0
-          ? std::nullopt
-          : reshape_strides(shape, view.strides, Dims{shape.count() / shape.back(), shape.back()});
-  rows.type = view.dtype == DataType::bf16 ? Element::bf16 : Element::f32;
-  if (merged && ((*merged)[1] == 1 || shape.back() == 1)) {
-    rows.at = view.at;
-    rows.lead = std::max<std::int64_t>((*merged)[0], shape.back());
-    if (shape.back() == 1) rows.lead = (*merged)[0] == 0 ? 1 : (*merged)[0];
-  } else {
-    rows.at = f16 ? view.at : p.in(input);
-    rows.lead = shape.back();
-  }
-  return rows;
-}
-
-// A matrix of every batch whose rows or columns are contiguous.
-View matrix_view(Planner& p, int input) {
-  View view = p.view(input);
-  const int rank = view.shape.rank();
-  const auto unit = [&](int axis) { return view.strides[axis] == 1 || view.shape[axis] == 1; };
-  if (!unit(rank - 1) && !unit(rank - 2)) {
-    view.at = p.in(input);
-    view.strides = dense_strides(view.shape);
-  }
-  return view;
-}
-
-MatrixView kernel_view(const View& view, bool trans) {
-  const int rank = view.shape.rank();
-  MatrixView m;
-  m.type = element(view.dtype);
-  m.rows = view.shape[rank - 2];
-  m.cols = view.shape[rank - 1];
-  m.row_stride = view.strides[rank - 2];
-  m.col_stride = view.strides[rank - 1];
-  // The stride of an axis of one element does not matter; the kernel wants one of the two to be 1.
-  if (m.cols == 1 && m.row_stride != 1) m.col_stride = 1;
-  if (m.rows == 1 && m.col_stride != 1) m.row_stride = 1;
-  if (trans) {
-    std::swap(m.rows, m.cols);
-    std::swap(m.row_stride, m.col_stride);
-  }
-  return m;
-}
-
 // What the products are made of: the weights' storage where it is less than the model's type.
 DataType operand_type(DataType model, Element storage) {
   if (storage == Element::bf16) return DataType::bf16;
@@ -146,6 +87,56 @@ void plan_product(Planner& p, const ProductForm& form, const PackedProduct& prod
 }
 
 }  // namespace
+
+RowsView rows_of(Planner& p, int input) {
+  RowsView rows;
+  const bool f16 = p.dtype(input) == DataType::f16;
+  const View view = f16 ? p.view_f32(input) : p.view(input);
+  const Dims& shape = view.shape;
+  const auto merged =
+      shape.count() == 0
+          ? std::nullopt
+          : reshape_strides(shape, view.strides, Dims{shape.count() / shape.back(), shape.back()});
+  rows.type = view.dtype == DataType::bf16 ? Element::bf16 : Element::f32;
+  if (merged && ((*merged)[1] == 1 || shape.back() == 1)) {
+    rows.at = view.at;
+    rows.lead = std::max<std::int64_t>((*merged)[0], shape.back());
+    if (shape.back() == 1) rows.lead = (*merged)[0] == 0 ? 1 : (*merged)[0];
+  } else {
+    rows.at = f16 ? view.at : p.in(input);
+    rows.lead = shape.back();
+  }
+  return rows;
+}
+
+View matrix_view(Planner& p, int input) {
+  View view = p.view(input);
+  const int rank = view.shape.rank();
+  const auto unit = [&](int axis) { return view.strides[axis] == 1 || view.shape[axis] == 1; };
+  if (!unit(rank - 1) && !unit(rank - 2)) {
+    view.at = p.in(input);
+    view.strides = dense_strides(view.shape);
+  }
+  return view;
+}
+
+MatrixView kernel_view(const View& view, bool trans) {
+  const int rank = view.shape.rank();
+  MatrixView m;
+  m.type = element(view.dtype);
+  m.rows = view.shape[rank - 2];
+  m.cols = view.shape[rank - 1];
+  m.row_stride = view.strides[rank - 2];
+  m.col_stride = view.strides[rank - 1];
+  // The stride of an axis of one element does not matter; the kernel wants one of the two to be 1.
+  if (m.cols == 1 && m.row_stride != 1) m.col_stride = 1;
+  if (m.rows == 1 && m.col_stride != 1) m.row_stride = 1;
+  if (trans) {
+    std::swap(m.rows, m.cols);
+    std::swap(m.row_stride, m.col_stride);
+  }
+  return m;
+}
 
 PlannedEpilogue plan_epilogue(Planner& p, const ProductForm& form, const Dims& y) {
   PlannedEpilogue planned;

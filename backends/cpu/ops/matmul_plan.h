@@ -30,6 +30,18 @@ struct PlannedEpilogue {
 PlannedEpilogue plan_epilogue(Planner& p, const ProductForm& form, const Dims& y);
 void emit_afterwards(Planner& p, const ProductForm& form, const Dims& y, Ref sums, bool with_bias);
 
+// Rows of an operand: [rows, k] with contiguous rows, at a distance of `lead` elements. All axes
+// but the last are merged, without a copy where the view allows it; f16 is converted to f32.
+struct RowsView {
+  Ref at;
+  Element type = Element::f32;
+  std::int64_t lead = 0;
+};
+RowsView rows_of(Planner& p, int input);
+// A matrix of every batch of which rows or columns are contiguous, seen by a kernel.
+View matrix_view(Planner& p, int input);
+MatrixView kernel_view(const View& view, bool trans);
+
 // The product with weights packed before, [k, n].
 void plan_packed_product(Planner& p, const ProductForm& form,
                          const std::shared_ptr<const PackedWeights>& weights);

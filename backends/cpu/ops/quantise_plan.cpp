@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "backends/cpu/kernels/parallel.h"
+#include "backends/cpu/ops/elementwise_plan.h"
 
 namespace concord::cpu {
 namespace {
@@ -71,6 +72,17 @@ ScaleLayout scale_layout(std::span<const std::int64_t> shape, std::int64_t scale
     (at < axis ? layout.outer : at == axis ? layout.axis : layout.inner) *= shape[i];
   }
   return layout;
+}
+
+SameLayout plan_same_layout(Planner& p) {
+  const bool half = is_half(p.out_dtype());
+  if (!half && p.output_may_be_strided(0) && permuted_order(p.view(0))) {
+    const View x = is_half(p.dtype(0)) ? p.view_f32(0) : p.view(0);
+    // A converted copy is dense.
+    if (permuted_order(x)) return {x.at, p.out_strided(0, x.strides).at};
+  }
+  const Ref x = is_kernel_float(p.dtype(0)) ? p.in_f32(0) : p.in(0);
+  return {x, p.out_f32(0)};
 }
 
 bool is_quantised(DataType dtype) {

@@ -25,6 +25,13 @@ struct ScaleLayout {
 ScaleLayout scale_layout(std::span<const std::int64_t> shape, std::int64_t scale_count,
                          std::int64_t axis, std::int64_t block);
 
+// Input 0 and the output of an elementwise step with one scale for all: where the input lies
+// densely in some order of its axes, the output lies so too. Else both are dense.
+struct SameLayout {
+  Ref x, y;
+};
+SameLayout plan_same_layout(Planner& p);
+
 // Integers and 8-bit and smaller floats, as stored.
 bool is_quantised(DataType dtype);
 // Element i as a number, whatever its packing.

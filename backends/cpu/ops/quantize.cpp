@@ -101,22 +101,24 @@ PlanFn prepare(Compiler& c) {
     const Dims shape = p.shape(0);
     args.to = p.out_dtype();
     args.layout = scale_layout(shape, p.shape(1).count(), axis, block);
-    const Ref x = p.in_f32(0);
     const Ref scale = p.in_f32(1);
     const Ref zero = p.in(2);
-    const Ref y = p.out();
-    p.emit("quantize", 3.0 * static_cast<double>(shape.count()), [=](const Frame& f) {
-      Args now = args;
-      now.x = f.at<const float>(x);
-      now.scale = f.at<const float>(scale);
-      now.zero = f.at(zero);
-      quantise(now, f.at(y), saturate);
-    });
+    const bool whole = args.layout.single && element_bytes(args.to) != 0;
+    const auto [x, y] = whole ? plan_same_layout(p) : SameLayout{p.in_f32(0), p.out()};
+    p.emit("quantize", 3.0 * static_cast<double>(shape.count()),
+           [args, saturate, x = x, y = y, scale, zero](const Frame& f) {
+             Args now = args;
+             now.x = f.at<const float>(x);
+             now.scale = f.at<const float>(scale);
+             now.zero = f.at(zero);
+             quantise(now, f.at(y), saturate);
+           });
   };
 }
 
 }  // namespace
 
-const Lowering cpu_quantize{.why_unsupported = why_unsupported, .prepare = prepare};
+const Lowering cpu_quantize{
+    .why_unsupported = why_unsupported, .prepare = prepare, .view_inputs = 1};
 
 }  // namespace concord::cpu

@@ -21,6 +21,7 @@ using graph::ConvGeometry;
 using graph::Window;
 
 std::optional<std::string> why(const Query& query) {
+  if (query.in(4) != DataType::undefined) return "a scaled convolution of integers";
   if (auto reason = why_no_windows(query, "conv_direct_")) return reason;
   const std::string activation = query.node.attrs.text("activation", "");
   if (!fused_activation(activation).has_value()) {

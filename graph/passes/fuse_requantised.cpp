@@ -1,0 +1,99 @@
+#include <cmath>
+#include <limits>
+
+#include "graph/passes/list.h"
+#include "graph/passes/match.h"
+
+namespace concord::graph {
+namespace {
+
+// One scale and one zero point for all of a tensor of bytes or 16-bit integers.
+struct Quantisation {
+  double scale = 1, zero = 0;
+  friend bool operator==(const Quantisation&, const Quantisation&) = default;
+};
+
+std::optional<Quantisation> quantisation_of(const Rewriter& rw, const Node& node) {
+  const auto scale = scalar_constant(rw.graph(), node.input(1));
+  if (!scale || rw.value(node.input(1)).dtype != DataType::f32) return std::nullopt;
+  if (!std::isnormal(static_cast<float>(*scale)) ||
+      !std::isnormal(static_cast<float>(1 / *scale)) || node.attrs.integer("block_size", 0) != 0) {
+    return std::nullopt;
+  }
+  Quantisation found{*scale, 0};
+  if (node.has_input(2)) {
+    const auto zero = scalar_constant(rw.graph(), node.input(2));
+    if (!zero) return std::nullopt;
+    found.zero = *zero;
+  }
+  return found;
+}
+
+struct Range {
+  double low, high;
+};
+std::optional<Range> range_of(DataType dtype) {
+  switch (dtype) {
+    case DataType::u8:
+      return Range{0, 255};
+    case DataType::i8:
+      return Range{-128, 127};
+    case DataType::u16:
+      return Range{0, 65535};
+    case DataType::i16:
+      return Range{-32768, 32767};
+    default:
+      return std::nullopt;
+  }
+}
+
+// y = (clamp(round(x / s) + z) − z)·s, in floats from end to end: nothing needs the integers. Sums
+// of whole numbers below 2^24 are exact, so z moves into the bounds. x·(1/s) lies within the 2.5
+// ulp that the budget allows a quotient.
+bool fuse(Rewriter& rw, NodeId id) {
+  const Node& back = rw.node(id);
+  const Node* there = rw.producer(back.input(0), OpKind::quantize);
+  if (there == nullptr || !rw.single_use(back.input(0))) return false;
+  const ValueId x = there->input(0);
+  if (rw.value(x).dtype != DataType::f32 || rw.value(back.output()).dtype != DataType::f32) {
+    return false;
+  }
+  const auto range = range_of(rw.value(back.input(0)).dtype);
+  const auto first = quantisation_of(rw, *there);
+  const auto second = quantisation_of(rw, back);
+  if (!range || !first || !second || !(*first == *second)) return false;
+  const NodeId quantize = rw.producer_id(back.input(0));
+  const Node origin = back;
+  const auto scalar = [&](double value) {
+    return rw.add_constant({}, scalar_tensor(DataType::f32, value));
+  };
+  const auto binary = [&](const char* fn, ValueId a, ValueId b) {
+    return rw.insert(OpKind::binary, {a, b}, {{"fn", std::string(fn)}}, origin, id);
+  };
+  ValueId y = binary("mul", x, scalar(1 / first->scale));
+  y = rw.insert(OpKind::unary, {y}, {{"fn", std::string("round")}, {"alpha", 0.0}, {"beta", 0.0}},
+                origin, id);
+  y = binary("max", y, scalar(range->low - first->zero));
+  y = binary("min", y, scalar(range->high - first->zero));
+  Node scaled;
+  scaled.op = OpKind::binary;
+  scaled.inputs = {y, scalar(first->scale)};
+  scaled.attrs = {{"fn", std::string("mul")}};
+  rw.replace(id, std::move(scaled), {quantize});
+  return true;
+}
+
+}  // namespace
+
+int fuse_requantised(Graph& graph, const PassOptions& options) {
+  if (!options.quantised_products) return 0;
+  Rewriter rw(graph);
+  int found = 0;
+  for (const NodeId id : rw.order()) {
+    if (rw.node(id).removed || rw.node(id).op != OpKind::dequantize) continue;
+    if (fuse(rw, id)) ++found;
+  }
+  return found;
+}
+
+}  // namespace concord::graph
