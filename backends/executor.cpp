@@ -5,6 +5,7 @@
 
 #include "backends/host/host.h"
 #include "graph/error.h"
+#include "graph/operand_errors.h"
 #include "graph/schema.h"
 
 namespace concord {
@@ -161,6 +162,14 @@ const Tensor& Executor::fetch(ValueId id, const Frame& frame) const {
   throw Error(ErrorKind::failed, "internal: value '" + value.name + "' was not computed");
 }
 
+std::vector<Tensor> Executor::operands(const Node& node, const Frame& frame) const {
+  std::vector<Tensor> tensors;
+  for (const ValueId id : node.inputs) {
+    tensors.push_back(id.valid() ? fetch(id, frame) : Tensor());
+  }
+  return tensors;
+}
+
 void Executor::store(ValueId id, Tensor tensor, Frame& frame, const RunOptions& options) const {
   if (!id.valid()) return;
   const Value& value = graph_->value(id);
@@ -184,7 +193,14 @@ void Executor::run_part(std::size_t index, Frame& frame, const RunOptions& optio
       run_host(part, frame, options);
       return;
     case Runner::single:
-      for (const NodeId id : part.nodes) run_single(id, frame, options);
+      for (const NodeId id : part.nodes) {
+        try {
+          run_single(id, frame, options);
+        } catch (const Error& error) {
+          const Node& node = graph_->node(id);
+          throw graph::with_operands(error, *graph_, node, operands(node, frame));
+        }
+      }
       return;
     case Runner::control:
       for (const NodeId id : part.nodes) {
@@ -241,15 +257,12 @@ void Executor::run_host(const Part& part, Frame& frame, const RunOptions& option
   for (const NodeId id : part.nodes) {
     const Node& node = graph_->node(id);
     const auto start = std::chrono::steady_clock::now();
-    std::vector<Tensor> inputs;
-    for (const ValueId input : node.inputs) {
-      inputs.push_back(input.valid() ? fetch(input, frame) : Tensor());
-    }
+    const std::vector<Tensor> inputs = operands(node, frame);
     std::vector<Tensor> outputs;
     try {
       outputs = host::run(*graph_, node, inputs, frame.bindings);
     } catch (const Error& error) {
-      throw error.with_context(graph::describe(node));
+      throw graph::with_operands(graph::at_node(error, *graph_, node), *graph_, node, inputs);
     }
     for (std::size_t i = 0; i < node.outputs.size() && i < outputs.size(); ++i) {
       store(node.outputs[i], std::move(outputs[i]), frame, options);
@@ -294,14 +307,18 @@ void Executor::run_single(NodeId id, Frame& frame, const RunOptions& options) co
   graph::infer(single, single.add_node(std::move(node)));
   const Node& made = single.node(single.order().front());
   Backend* chosen = context_->backend.get();
-  if (chosen->why_unsupported(single, made)) chosen = context_->cpu_backend();
-  std::optional<std::string> reason = "the cpu backend is not there";
-  if (chosen != nullptr) reason = chosen->why_unsupported(single, made);
+  std::optional<std::string> reason = chosen->why_unsupported(single, made);
+  if (reason && context_->allow_fallback) {
+    chosen = context_->cpu_backend();
+    reason = "the cpu backend is not there";
+    if (chosen != nullptr) reason = chosen->why_unsupported(single, made);
+  }
   if (reason) {
     throw Error(ErrorKind::unsupported, graph::describe(graph_->node(id)) + ": " + *reason);
   }
   const auto program = chosen->compile(std::make_shared<const Graph>(single), context_->options);
-  const auto plan = program->plan({});
+  // An extent that became an attribute may still speak of symbols that an earlier node bound.
+  const auto plan = program->plan(frame.bindings);
   std::vector<Tensor> outputs;
   RunArgs args;
   args.inputs = inputs;

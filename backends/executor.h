@@ -20,6 +20,7 @@ struct ExecutorContext {
   std::shared_ptr<Backend> cpu;  // opened when first needed
   std::function<std::shared_ptr<Backend>()> open_cpu;
   CompileOptions options;
+  bool allow_fallback = true;
   std::mutex mutex;  // guards cpu
 
   Backend* cpu_backend();  // null if there is none
@@ -64,6 +65,8 @@ class Executor {
                                const Frame& frame, const RunOptions& options) const;
   void store(graph::ValueId id, Tensor tensor, Frame& frame, const RunOptions& options) const;
   const Tensor& fetch(graph::ValueId id, const Frame& frame) const;
+  // Omitted ones are undefined.
+  std::vector<Tensor> operands(const graph::Node& node, const Frame& frame) const;
 
   std::shared_ptr<const graph::Graph> graph_;
   std::shared_ptr<ExecutorContext> context_;

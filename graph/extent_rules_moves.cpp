@@ -1,7 +1,6 @@
-#include "graph/extent_collector.h"
-
 #include <algorithm>
 
+#include "graph/extent_collector.h"
 #include "graph/ops/inference.h"
 
 namespace concord::graph {

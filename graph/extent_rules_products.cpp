@@ -1,7 +1,6 @@
-#include "graph/extent_collector.h"
-
 #include <map>
 
+#include "graph/extent_collector.h"
 #include "graph/ops/einsum_equation.h"
 
 namespace concord::graph {

@@ -1,5 +1,4 @@
 #include "graph/extent_collector.h"
-
 #include "graph/ops/inference.h"
 
 namespace concord::graph {
@@ -56,7 +55,8 @@ void ExtentCollector::rotary() {
   }
 }
 
-ExtentCollector::Heads ExtentCollector::heads(const SymShape& shape, const char* layout_name) const {
+ExtentCollector::Heads ExtentCollector::heads(const SymShape& shape,
+                                              const char* layout_name) const {
   const std::string layout = node_.attrs.text(layout_name, "bhsd");
   const auto at = [&](char letter) {
     const std::size_t place = layout.find(letter);

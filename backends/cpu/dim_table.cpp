@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <set>
 
-#include "graph/error.h"
+#include "graph/operand_errors.h"
 
 namespace concord::cpu {
 
@@ -32,10 +32,7 @@ std::vector<std::int64_t> DimTable::evaluate(const Bindings& bindings) const {
   values.reserve(dims_.size());
   for (const Dim& dim : dims_) {
     const auto value = dim.evaluate(bindings);
-    if (!value) {
-      throw Error(ErrorKind::usage, "the extent " + dim.to_string() + " has no value",
-                  "Give every symbolic dimension a value.");
-    }
+    if (!value) throw graph::no_value(dim, bindings);
     values.push_back(*value);
   }
   return values;

@@ -7,6 +7,7 @@
 #include "backends/cpu/element.h"
 #include "backends/cpu/kernels/copy.h"
 #include "backends/cpu/kernels/parallel.h"
+#include "graph/operand_errors.h"
 
 namespace concord::cpu {
 namespace {
@@ -107,7 +108,7 @@ void CpuPlan::run(const RunArgs& args) const {
     });
     if (step == data_.steps.end()) throw;
     const StepInfo& info = data_.infos[static_cast<std::size_t>(step - data_.steps.begin())];
-    throw error.with_context(describe(program_->graph->node(info.node)));
+    throw graph::at_node(error, *program_->graph, program_->graph->node(info.node));
   }
 }
 

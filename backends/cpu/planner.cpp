@@ -4,8 +4,31 @@
 
 #include "backends/cpu/kernels/cast.h"
 #include "backends/cpu/kernels/copy.h"
+#include "backends/cpu/kernels/memory.h"
+#include "graph/operand_errors.h"
 
 namespace concord::cpu {
+namespace {
+
+// Refuses what cannot be, naming the node that would make it, before a plan prepares for it.
+void check_size(const graph::Graph& graph, graph::ValueId id, DataType dtype, const Dims& shape) {
+  try {
+    const std::int64_t count = element_count(shape.shape());
+    if (static_cast<double>(count) * bits(dtype) / 8 > static_cast<double>(machine_memory())) {
+      throw Error(ErrorKind::failed,
+                  "a tensor of " + std::string(to_string(dtype)) + " " + shape.text() +
+                      " does not fit the memory of this machine",
+                  "use smaller sizes");
+    }
+  } catch (const Error& error) {
+    if (!id.valid()) throw;
+    const graph::NodeId maker = graph.value(id).producer;
+    throw error.with_context(maker.valid() ? describe(graph.node(maker))
+                                           : "'" + graph.value(id).name + "'");
+  }
+}
+
+}  // namespace
 
 Planner::Planner(ProgramLayout& layout, std::shared_ptr<ProgramState> state,
                  const Bindings& bindings)
@@ -32,7 +55,7 @@ void Planner::start_values() {
     state.uses_left = info.uses;
     state.view.dtype = info.dtype;
     state.view.shape = values(info.shape);
-    static_cast<void>(element_count(state.view.shape.shape()));  // refuses what cannot be
+    check_size(*program_->graph, info.id, info.dtype, state.view.shape);
     if (info.area != 0) {
       state.view.at = {info.area, 0};
     } else if (info.input >= 0) {
@@ -74,7 +97,7 @@ void Planner::plan_unit(const Unit& unit) {
   try {
     unit.plan(*this);
   } catch (const Error& error) {
-    throw error.with_context(describe(program_->graph->node(unit.node)));
+    throw graph::at_node(error, *program_->graph, program_->graph->node(unit.node));
   }
   finish_unit();
 }

@@ -10,6 +10,7 @@
 #include "backends/gpu/index_inputs.h"
 #include "backends/gpu/lowering.h"
 #include "graph/error.h"
+#include "graph/operand_errors.h"
 
 namespace concord::gpu {
 namespace {
@@ -90,7 +91,7 @@ void GpuPlan::lower(const Bindings& bindings) {
       lowering(node.op).lower(lowering_of);
       lowering_of.finish();
     } catch (const Error& error) {
-      throw error.with_context(describe(node));
+      throw graph::at_node(error, graph, node);
     }
     StepInfo& step = draft_.steps.back();
     if (step.kernel.empty()) {
@@ -237,15 +238,7 @@ void GpuPlan::check_faults(const Arena& arena, bool apart) const {
     const auto word = words.as<std::int32_t>().subspan(i * kFaultWords, kFaultWords);
     if (word[0] == 0) continue;
     const StepInfo& step = draft_.steps[static_cast<std::size_t>(draft_.fault_steps[i])];
-    const std::string node = describe(state_->graph->node(step.node));
-    if (word[2] == 0 && state_->graph->node(step.node).op == graph::OpKind::binary) {
-      throw Error(ErrorKind::invalid, node + ": division by zero",
-                  "integers have no infinity to give; check the model's inputs");
-    }
-    throw Error(ErrorKind::invalid,
-                node + ": index " + std::to_string(word[1]) + " is outside an axis of " +
-                    std::to_string(word[2]),
-                "check the ids and positions among the inputs");
+    throw fault_error(*state_->graph, state_->graph->node(step.node), word[1], word[2]);
   }
 }
 

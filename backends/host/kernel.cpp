@@ -2,6 +2,7 @@
 
 #include "backends/host/elements.h"
 #include "graph/error.h"
+#include "graph/operand_errors.h"
 
 namespace concord::host {
 
@@ -30,13 +31,13 @@ std::optional<std::vector<std::int64_t>> Call::find_list(std::string_view attrib
   if (const graph::AttrValue* value = node.attrs.find(attribute)) {
     if (const auto* ints = std::get_if<std::vector<std::int64_t>>(value)) return *ints;
     const SymShape& dims = node.attrs.dims(attribute);
-    auto known = evaluate(dims, bindings);
-    if (!known) {
-      throw Error(ErrorKind::failed, "internal: attribute '" + std::string(attribute) + "' " +
-                                         concord::to_string(std::span<const Dim>(dims)) +
-                                         " has symbols without a value");
+    std::vector<std::int64_t> known;
+    for (const Dim& dim : dims) {
+      const auto number = dim.evaluate(bindings);
+      if (!number) throw graph::no_value(dim, bindings);
+      known.push_back(*number);
     }
-    return *std::move(known);
+    return known;
   }
   if (has(operand)) return inputs[operand].ints();
   return std::nullopt;

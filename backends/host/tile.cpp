@@ -17,9 +17,12 @@ std::vector<Tensor> run(const Call& call) {
   Shape from;
   const Shape dense = contiguous_strides(x.shape());
   for (std::size_t d = 0; d < repeats.size(); ++d) {
-    if (repeats[d] < 0)
-      fail("a tensor cannot be repeated " + std::to_string(repeats[d]) + " times");
-    shape.push_back(repeats[d] * x.shape()[d]);
+    std::int64_t extent = 0;
+    if (repeats[d] < 0 || __builtin_mul_overflow(repeats[d], x.shape()[d], &extent)) {
+      fail("an axis of " + std::to_string(x.shape()[d]) + " elements cannot be repeated " +
+           std::to_string(repeats[d]) + " times");
+    }
+    shape.push_back(extent);
     wide.insert(wide.end(), {repeats[d], x.shape()[d]});
     from.insert(from.end(), {0, dense[d]});
   }

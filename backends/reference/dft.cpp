@@ -72,9 +72,9 @@ std::vector<OracleValue> compute(const Call& call) {
   out.back() = real_result ? 1 : 2;
   const std::int64_t written = out[axis];
   const std::int64_t inner = host::extent_product(shape, axis + 1, shape.size() - 1);
-  const Circle<N> circle(n);
   const double* x = call.data(0);
-  Output<N> y(call, 0, out);
+  Output<N> y(call, 0, out);  // refuses what no memory holds, before the circle grows
+  const Circle<N> circle(n);
   const std::int64_t lines = host::extent_product(shape, 0, axis) * inner;
   parallel_for(lines * written, grain_for(8.0 * static_cast<double>(read)),
                [&](std::int64_t begin, std::int64_t end) {

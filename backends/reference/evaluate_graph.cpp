@@ -6,6 +6,7 @@
 #include "backends/reference/parallel.h"
 #include "backends/reference/rounding.h"
 #include "graph/error.h"
+#include "graph/operand_errors.h"
 
 namespace concord::reference {
 namespace {
@@ -97,7 +98,6 @@ class Run {
     std::vector<OracleValue> outputs;
     try {
       outputs = evaluate(graph_, node, inputs, bindings_, numerics, &options_);
-      inputs.clear();
       for (std::size_t i = 0; i < node.outputs.size() && i < outputs.size(); ++i) {
         const ValueId id = node.outputs[i];
         if (!id.valid() || !outputs[i].value.defined()) continue;
@@ -109,7 +109,9 @@ class Run {
         if (!options_.sigma) outputs[i].sigma = {};
       }
     } catch (const Error& error) {
-      throw error.with_context(graph::describe(node));
+      std::vector<Tensor> operands;
+      for (const OracleValue& input : inputs) operands.push_back(input.value);
+      throw graph::with_operands(graph::at_node(error, graph_, node), graph_, node, operands);
     }
     for (std::size_t i = 0; i < node.outputs.size() && i < outputs.size(); ++i) {
       if (node.outputs[i].valid()) keep(node.outputs[i], std::move(outputs[i]));

@@ -44,7 +44,18 @@ void infer_op(Graph& graph, NodeId id) {
     mismatch(std::to_string(2 * rank) + " pads", std::to_string(pads.size()));
   }
   SymShape y;
-  for (std::size_t k = 0; k < rank; ++k) y.push_back(x[k] + pads[k] + pads[rank + k]);
+  for (std::size_t k = 0; k < rank; ++k) {
+    const auto begin = pads[k].constant();
+    const auto end = pads[rank + k].constant();
+    std::int64_t sum = 0;
+    if (begin && end &&
+        (__builtin_add_overflow(*begin, *end, &sum) ||
+         __builtin_add_overflow(x[k].constant().value_or(0), sum, &sum) ||
+         (x[k].constant() && sum < 0))) {
+      mismatch("pads that fit " + concord::to_string(x), concord::to_string(pads));
+    }
+    y.push_back(x[k] + pads[k] + pads[rank + k]);
+  }
   in.output(0, in.dtype(0), std::move(y));
 }
 

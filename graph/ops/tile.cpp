@@ -26,7 +26,15 @@ void infer_op(Graph& graph, NodeId id) {
     mismatch(std::to_string(x.size()) + " repeats", std::to_string(repeats.size()));
   }
   SymShape y;
-  for (std::size_t k = 0; k < x.size(); ++k) y.push_back(x[k] * repeats[k]);
+  for (std::size_t k = 0; k < x.size(); ++k) {
+    const auto extent = x[k].constant();
+    const auto times = repeats[k].constant();
+    std::int64_t product = 0;
+    if (times && (*times < 0 || __builtin_mul_overflow(extent.value_or(1), *times, &product))) {
+      mismatch("repeats that fit " + concord::to_string(x), concord::to_string(repeats));
+    }
+    y.push_back(x[k] * repeats[k]);
+  }
   Contents contents;
   const auto times = repeats.size() == 1 ? repeats[0].constant() : std::nullopt;
   if (times && in.contents(0) && *times >= 0 && *times <= kMaxContents &&

@@ -17,7 +17,12 @@ OpCases cases_tile() {
   }
   list.push_back(OpCase("repeats of the run").in(f32, {2, 3}).in(i64, {2}, values({2, 1})));
   list.push_back(
-      OpCase("negative repeats").in(f32, {2, 3}).in(i64, {2}, values({2, -1})).refused("-"));
+      OpCase("negative repeats").in(f32, {2, 3}).in(i64, {2}, values({2, -1})).refused("-1"));
+  // 4 · 2⁶² is 0 in 64 bits.
+  list.push_back(OpCase("repeats beyond counting")
+                     .in(f32, {4, 3})
+                     .in(i64, {2}, values({0x1p62, 1}))
+                     .refused("4611686018427387904"));
   return list;
 }
 

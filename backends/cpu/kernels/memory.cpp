@@ -15,15 +15,18 @@ constexpr std::size_t kCacheLine = 64;
 
 }  // namespace
 
+std::size_t machine_memory() {
+  static const auto bytes = static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES)) *
+                            static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  return bytes;
+}
+
 AlignedBuffer::AlignedBuffer(std::size_t bytes) : size_(bytes) {
   if (bytes == 0) return;
   const bool huge = bytes >= kHugePage;
   const std::size_t alignment = huge ? kHugePage : kCacheLine;
   void* memory = nullptr;
-  // More than there is would be granted, and the process ended when it is used.
-  static const auto most = static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES)) *
-                           static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-  if (bytes > most ||
+  if (bytes > machine_memory() ||
       posix_memalign(&memory, alignment, (bytes + kCacheLine - 1) / kCacheLine * kCacheLine) != 0) {
     size_ = 0;
     throw std::bad_alloc();

@@ -8,6 +8,9 @@
 
 namespace concord::cpu {
 
+// Bytes that this machine has. More would be granted, and the process ended when it is used.
+std::size_t machine_memory();
+
 // Owned memory, 64-byte aligned, uninitialised. From 2 MiB on it asks for huge pages: streaming
 // weights through 4 KiB pages costs a tenth of the bandwidth.
 class AlignedBuffer {

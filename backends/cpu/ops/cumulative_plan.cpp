@@ -24,12 +24,11 @@ std::int64_t read_axis(DataType dtype, const std::byte* at, int rank) {
   } else {
     axis = *reinterpret_cast<const std::int64_t*>(at);
   }
-  if (axis < 0) axis += rank;
-  if (axis < 0 || axis >= rank) {
+  if (axis < -rank || axis >= rank) {
     throw Error(ErrorKind::invalid,
                 "axis " + std::to_string(axis) + " of a tensor of rank " + std::to_string(rank));
   }
-  return axis;
+  return axis < 0 ? axis + rank : axis;
 }
 
 }  // namespace
