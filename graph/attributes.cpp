@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "graph/complex.h"
 #include "graph/error.h"
 
 namespace concord::graph {
@@ -32,9 +33,11 @@ std::string tensor_text(const Tensor& t) {
   if (t.dtype() == DataType::string) return text;
   if (t.count() <= 16) {
     text += "{";
-    for (std::int64_t i = 0; i < t.count(); ++i) {
+    const Tensor parts = parts_of(t);
+    for (std::int64_t i = 0; i < parts.count(); ++i) {
       if (i != 0) text += ", ";
-      text += is_float(t.dtype()) ? number_text(t.at_double(i)) : std::to_string(t.at_int(i));
+      text += is_float(parts.dtype()) ? number_text(parts.at_double(i))
+                                      : std::to_string(parts.at_int(i));
     }
     return text + "}";
   }

@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "graph/complex.h"
 #include "graph/error.h"
 #include "graph/extent_rules.h"
 
@@ -89,9 +90,8 @@ void check_computes(const Graph& graph, const Node& node) {
   for (const ValueId input : node.inputs) {
     if (!input.valid()) continue;
     const DataType type = graph.value(input).dtype;
-    const bool complex = type == DataType::c64 || type == DataType::c128;
     if (type == DataType::undefined ||
-        !(is_sub_byte(type) || complex || (ordered && type == DataType::string))) {
+        !(is_sub_byte(type) || is_complex(type) || (ordered && type == DataType::string))) {
       continue;
     }
     throw Error(ErrorKind::unsupported,

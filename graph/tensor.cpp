@@ -7,6 +7,7 @@
 
 #include <unistd.h>
 
+#include "graph/complex.h"
 #include "graph/error.h"
 
 namespace concord {
@@ -55,6 +56,9 @@ bool holds_objects(DataType dtype) {
 }
 
 std::uint64_t raw_bits(const Tensor& tensor, std::int64_t index) {
+  if (is_complex(tensor.dtype())) {
+    throw Error(ErrorKind::failed, "internal: a complex element read as one number");
+  }
   const int width = bits(tensor.dtype());
   const std::byte* p = tensor.in_place();
   if (width < 8) {
@@ -77,19 +81,22 @@ double machine_memory() {
 }  // namespace
 
 std::int64_t element_count(std::span<const std::int64_t> shape) {
+  // An empty tensor's other extents must fit as well: strides are products of them.
   std::int64_t count = 1;
+  bool is_empty = false;
   for (const std::int64_t extent : shape) {
-    if (extent < 0 || __builtin_mul_overflow(count, extent, &count)) {
+    if (extent < 0 || (extent > 0 && __builtin_mul_overflow(count, extent, &count))) {
       throw Error(ErrorKind::invalid,
                   "shape " + to_string(shape) + " has a negative extent or too many elements",
                   "use smaller sizes");
     }
+    is_empty = is_empty || extent == 0;
   }
   if (count > (std::int64_t{1} << 56)) {  // the bytes of any type fit then
     throw Error(ErrorKind::invalid, "shape " + to_string(shape) + " has too many elements",
                 "use smaller sizes");
   }
-  return count;
+  return is_empty ? 0 : count;
 }
 
 std::string to_string(std::span<const std::int64_t> shape) {

@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cstring>
 
+#include "graph/complex.h"
 #include "graph/error.h"
 #include "importer/file_writer.h"
 #include "importer/importer.h"
@@ -67,7 +68,7 @@ std::string description(DataType dtype) {
   char kind = 'u';
   if (dtype == DataType::boolean) kind = 'b';
   if (known_float) kind = 'f';
-  if (dtype == DataType::c64 || dtype == DataType::c128) kind = 'c';
+  if (is_complex(dtype)) kind = 'c';
   if (is_signed_integer(dtype)) kind = 'i';
   return (width == 1 ? "|" : "<") + std::string(1, kind) + std::to_string(width);
 }
@@ -102,8 +103,7 @@ Tensor reordered(const NpyHeader& header, std::span<const std::byte> data) {
   Shape strides(rank, 1);
   for (std::size_t i = 1; i < rank; ++i) strides[i] = strides[i - 1] * header.shape[i - 1];
   std::int64_t from = 0;
-  const std::size_t number =
-      header.dtype == DataType::c64 || header.dtype == DataType::c128 ? size / 2 : size;
+  const std::size_t number = is_complex(header.dtype) ? size / 2 : size;
   for (std::int64_t i = 0; i < count; ++i) {
     const std::int64_t source = header.fortran_order ? from : i;
     std::byte* at = to + static_cast<std::size_t>(i) * size;

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <span>
 
+#include "graph/complex.h"
 #include "graph/error.h"
 #include "importer/onnx_proto.h"
 #include "importer/text.h"
@@ -91,7 +92,7 @@ TypedField typed_field(DataType dtype) {
 }
 
 std::int64_t expected_entries(DataType dtype, std::int64_t count) {
-  if (dtype == DataType::c64 || dtype == DataType::c128) return 2 * count;
+  if (is_complex(dtype)) return 2 * count;
   return is_sub_byte(dtype) ? storage_bytes(dtype, count) : count;
 }
 

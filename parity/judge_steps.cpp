@@ -4,6 +4,7 @@
 
 #include "backends/reference/budget.h"
 #include "backends/reference/oracle.h"
+#include "graph/complex.h"
 #include "parity/bodies.h"
 #include "parity/exact.h"
 #include "parity/judge.h"
@@ -189,10 +190,12 @@ class StepJudge {
     report.judged = true;
     const bool floats = is_float(actual.dtype());
     const Tensor rounded = floats && wanted.overflow ? wanted.rounded() : Tensor();
-    for (std::int64_t i = 0; i < actual.count(); ++i) {
+    const Tensor given = parts_of(actual);
+    const Tensor right = parts_of(wanted.value);
+    for (std::int64_t i = 0; i < given.count(); ++i) {
       if (undefined.defined() && undefined.at_int(i) != 0) continue;
-      const double a = actual.at_double(i);
-      double y = wanted.value.at_double(i);
+      const double a = given.at_double(i);
+      double y = right.at_double(i);
       if (rounded.defined() && std::isinf(rounded.at_double(i))) y = rounded.at_double(i);
       const bool lost = !std::isfinite(a) || !std::isfinite(y);
       if (a == y || (std::isnan(a) && std::isnan(y))) continue;
@@ -212,8 +215,8 @@ class StepJudge {
       if (ratio > report.worst_budget) {
         report.worst_budget = ratio;
         report.worst = {i, a, y};
-        report.worst_index = index_text(actual, i);
-        neighbours(actual, wanted.value, i, report);
+        report.worst_index = index_text(given, i);
+        neighbours(given, right, i, report);
       }
     }
   }

@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "graph/complex.h"
 #include "graph/error.h"
 
 namespace concord::parity {
@@ -145,6 +146,30 @@ Metrics compare_exact(const Tensor& actual, const Tensor& reference) {
   return m;
 }
 
+// Complex numbers are moved and never computed: an element differs if either part does. `worst` has
+// the part that differs.
+Metrics compare_complex(const Tensor& actual, const Tensor& reference) {
+  Metrics m;
+  m.count = actual.count();
+  const Tensor a = parts_of(actual);
+  const Tensor r = parts_of(reference);
+  for (std::int64_t i = 0; i < m.count; ++i) {
+    bool equal = true;
+    for (const std::int64_t at : {2 * i, 2 * i + 1}) {
+      const double x = a.at_double(at);
+      const double y = r.at_double(at);
+      if (x == y || (std::isnan(x) && std::isnan(y))) continue;
+      equal = false;
+      const double error = std::abs(x - y);
+      if (m.worst.index < 0 || error > m.max_abs) m.worst = {i, x, y};
+      if (error > m.max_abs) m.max_abs = error;
+    }
+    m.mismatched += equal ? 0 : 1;
+  }
+  m.snr_db = m.mismatched == 0 ? INFINITY : 0;
+  return m;
+}
+
 }  // namespace
 
 double ulp_of(DataType dtype, double value) {
@@ -171,6 +196,7 @@ Metrics compare(const Tensor& actual, const Tensor& reference) {
   if (actual.shape() != reference.shape()) {
     throw Error(ErrorKind::failed, "internal: tensors of different shapes compared");
   }
+  if (is_complex(actual.dtype())) return compare_complex(actual, reference);
   if (!is_float(actual.dtype())) return compare_exact(actual, reference);
   Metrics m;
   m.count = actual.count();

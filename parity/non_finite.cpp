@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "graph/complex.h"
 #include "parity/metrics.h"
 
 namespace concord::parity {
@@ -74,7 +75,8 @@ std::optional<NonFiniteOrigin> origin_of_non_finite(const std::vector<Tensor>& o
                    " at " + index_text(result, first);
   origin.oracle = first < oracle.count() ? oracle.at_double(first) : std::nan("");
   for (const Tensor& operand : operands) {
-    if (!operand.defined() || operand.dtype() == DataType::string || operand.count() == 0) continue;
+    if (!operand.defined() || operand.count() == 0) continue;
+    if (operand.dtype() == DataType::string || is_complex(operand.dtype())) continue;
     origin.operands.push_back(describe(operand, result.shape(), first));
   }
   return origin;

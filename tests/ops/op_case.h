@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "graph/complex.h"
 #include "graph/graph.h"
 
 namespace concord::ops_test {
@@ -50,9 +51,6 @@ inline Fill edge_bits() {
 }
 // Every type but strings.
 std::vector<DataType> all_types();
-inline bool is_complex(DataType dtype) {
-  return dtype == DataType::c64 || dtype == DataType::c128;
-}
 
 struct Operand {
   DataType dtype = DataType::undefined;  // undefined: the input is omitted

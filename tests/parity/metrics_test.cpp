@@ -73,6 +73,23 @@ TEST(Metrics, MismatchComesBeforeAnyFiniteError) {
   EXPECT_EQ(m.worst.index, 1);
 }
 
+TEST(Metrics, ComplexNumbersDifferWhereAPartDoes) {
+  for (const DataType dtype : {DataType::c64, DataType::c128}) {
+    Tensor a = Tensor::zeros(dtype, {4});
+    Tensor b = Tensor::zeros(dtype, {4});
+    EXPECT_EQ(compare(a, b).mismatched, 0);
+    EXPECT_EQ(compare(a, b).count, 4);
+    // The imaginary part of element 2: of little-endian numbers, the last byte has the sign.
+    const auto width = static_cast<std::size_t>(bits(dtype) / 8);
+    a.mutable_data()[3 * width - 1] = std::byte{0xC0};
+    const Metrics m = compare(a, b);
+    EXPECT_EQ(m.mismatched, 1);
+    EXPECT_EQ(m.worst.index, 2);
+    EXPECT_EQ(m.worst.value, -2);
+    EXPECT_EQ(m.max_abs, 2);
+  }
+}
+
 TEST(Metrics, RanksOfRows) {
   const Metrics m =
       compare(floats({1, 2, 3, 9, 8, 7}, {2, 3}), doubles({1, 2, 3, 8, 9, 7}, {2, 3}));
