@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <set>
 
 #include "graph/error.h"
@@ -280,19 +281,24 @@ ResizeGeometry resize_geometry(const Node& node, std::span<const std::int64_t> x
     return static_cast<std::size_t>(checked_axis(axes[k], static_cast<std::int64_t>(rank)));
   };
   const std::string aspect = node.attrs.text("keep_aspect", "stretch");
-  double common = 0;
+  std::optional<double> common;
   for (std::size_t k = 0; k < sizes.size(); ++k) {
+    if (x[at(k)] == 0) {
+      if (sizes[k] != 0) mismatch("elements on an axis that is resized", "none");
+      continue;
+    }
     const double s = static_cast<double>(sizes[k]) / static_cast<double>(x[at(k)]);
-    common = k == 0 ? s : aspect == "not_larger" ? std::min(common, s) : std::max(common, s);
+    common = !common ? s : aspect == "not_larger" ? std::min(*common, s) : std::max(*common, s);
   }
   for (std::size_t k = 0; k < axes.size(); ++k) {
     const std::size_t a = at(k);
+    if (!sizes.empty() && x[a] == 0) continue;
     if (!sizes.empty() && aspect == "stretch") {
       g.output[a] = non_negative(sizes[k], "resized extent");
       g.scales[a] = static_cast<double>(sizes[k]) / static_cast<double>(x[a]);
     } else if (!sizes.empty()) {
-      g.scales[a] = common;
-      g.output[a] = extent_of(std::floor(common * static_cast<double>(x[a]) + 0.5));
+      g.scales[a] = *common;
+      g.output[a] = extent_of(std::floor(*common * static_cast<double>(x[a]) + 0.5));
     } else {
       if (!(given[k] > 0)) mismatch("positive scales", std::to_string(given[k]));
       g.scales[a] = given[k];

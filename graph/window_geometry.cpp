@@ -15,6 +15,18 @@ std::string text(std::span<const std::int64_t> shape) {
   return concord::to_string(shape);
 }
 
+// Kernels, strides, dilations and pads; their products with each other fit then.
+constexpr std::int64_t kWidest = std::int64_t{1} << 31;
+
+std::int64_t product(std::int64_t a, std::int64_t b) {
+  constexpr std::int64_t most = std::int64_t{1} << 56;  // as of a tensor's elements
+  std::int64_t result = 0;
+  if (__builtin_mul_overflow(a, b, &result) || result > most) {
+    mismatch("extents that can be computed", std::to_string(a) + " times " + std::to_string(b));
+  }
+  return result;
+}
+
 std::int64_t floor_div(std::int64_t a, std::int64_t b) {
   return a / b - ((a % b != 0 && (a < 0) != (b < 0)) ? 1 : 0);
 }
@@ -23,12 +35,19 @@ std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
   return -floor_div(-a, b);
 }
 
-Shape list(const Node& node, std::string_view name, std::size_t length, std::int64_t otherwise) {
+Shape list(const Node& node, std::string_view name, std::size_t length, std::int64_t otherwise,
+           std::int64_t least) {
   if (!node.attrs.has(name)) return Shape(length, otherwise);
   Shape values = node.attrs.integers(name);
   if (values.empty()) values.assign(length, otherwise);
   if (values.size() != length) {
     mismatch(std::to_string(length) + " " + std::string(name), text(values));
+  }
+  for (const std::int64_t v : values) {
+    if (v >= least && v <= kWidest) continue;
+    mismatch(
+        std::string(name) + " from " + std::to_string(least) + " to " + std::to_string(kWidest),
+        std::to_string(v));
   }
   return values;
 }
@@ -44,15 +63,14 @@ Window begin_window(const Node& node, std::span<const std::int64_t> x, Shape ker
   const std::size_t n = kernel.size();
   w.input.assign(x.begin() + 2, x.end());
   w.kernel = std::move(kernel);
-  w.strides = list(node, "strides", n, 1);
-  w.dilations = list(node, "dilations", n, 1);
-  const Shape pads = list(node, "pads", 2 * n, 0);
+  w.strides = list(node, "strides", n, 1, 1);
+  w.dilations = list(node, "dilations", n, 1, 1);
+  const Shape pads = list(node, "pads", 2 * n, 0, -kWidest);
   w.pads_begin.assign(pads.begin(), pads.begin() + static_cast<std::ptrdiff_t>(n));
   w.pads_end.assign(pads.begin() + static_cast<std::ptrdiff_t>(n), pads.end());
-  for (std::size_t k = 0; k < n; ++k) {
-    if (w.kernel[k] < 1 || w.strides[k] < 1 || w.dilations[k] < 1) {
-      mismatch("positive kernel, strides and dilations",
-               text(w.kernel) + ", " + text(w.strides) + ", " + text(w.dilations));
+  for (const std::int64_t extent : w.kernel) {
+    if (extent < 1 || extent > kWidest) {
+      mismatch("a window of 1 to " + std::to_string(kWidest) + " elements", text(w.kernel));
     }
   }
   return w;
@@ -82,6 +100,7 @@ void place_forward(Window& w, const std::string& auto_pad, bool ceiling, const c
 void finish(ConvGeometry& g) {
   g.output = {g.batch, g.out_channels};
   g.output.insert(g.output.end(), g.window.output.begin(), g.window.output.end());
+  static_cast<void>(element_count(g.output));  // refused before anything is allocated
 }
 
 void check_ranks(std::span<const std::int64_t> x, std::span<const std::int64_t> w) {
@@ -100,7 +119,7 @@ ConvGeometry conv_geometry(const Node& node, std::span<const std::int64_t> x,
   g.in_channels = x[1];
   g.out_channels = w[0];
   g.group = node.attrs.integer("group", 1);
-  if (g.group < 1 || g.in_channels != w[1] * g.group || g.out_channels % g.group != 0) {
+  if (g.group < 1 || g.in_channels != product(w[1], g.group) || g.out_channels % g.group != 0) {
     mismatch("channels that fit " + std::to_string(g.group) + " groups",
              text(x) + " and " + text(w));
   }
@@ -121,11 +140,11 @@ ConvGeometry conv_transpose_geometry(const Node& node, std::span<const std::int6
     mismatch("channels that fit " + std::to_string(g.group) + " groups",
              text(x) + " and " + text(w));
   }
-  g.out_channels = w[1] * g.group;
+  g.out_channels = product(w[1], g.group);
   g.window = begin_window(node, x, Shape(w.begin() + 2, w.end()));
   Window& v = g.window;
   const std::size_t n = v.kernel.size();
-  const Shape extra = list(node, "output_padding", n, 0);
+  const Shape extra = list(node, "output_padding", n, 0, 0);
   Shape wanted;
   if (node.attrs.has("output_shape")) wanted = node.attrs.integers("output_shape");
   if (wanted.size() > n)
@@ -133,17 +152,20 @@ ConvGeometry conv_transpose_geometry(const Node& node, std::span<const std::int6
   if (!wanted.empty() && wanted.size() != n) {
     mismatch("an output_shape of " + std::to_string(n) + " extents", text(wanted));
   }
+  for (const std::int64_t extent : wanted) {
+    if (extent < 0) mismatch("extents of 0 or more in output_shape", text(wanted));
+  }
   const std::string auto_pad = node.attrs.text("auto_pad", "notset");
   const bool same = auto_pad == "same_upper" || auto_pad == "same_lower";
   for (std::size_t k = 0; k < n; ++k) {
     const std::int64_t effective = (v.kernel[k] - 1) * v.dilations[k] + 1;
-    const std::int64_t full = (v.input[k] - 1) * v.strides[k] + extra[k] + effective;
+    const std::int64_t full = product(v.input[k] - 1, v.strides[k]) + extra[k] + effective;
     if (wanted.empty() && !same) {
       v.output.push_back(
           non_negative(full - v.pads_begin[k] - v.pads_end[k], "transposed convolution's pads"));
       continue;
     }
-    v.output.push_back(wanted.empty() ? v.input[k] * v.strides[k] : wanted[k]);
+    v.output.push_back(wanted.empty() ? product(v.input[k], v.strides[k]) : wanted[k]);
     const std::int64_t total = std::max<std::int64_t>(0, full - v.output[k]);
     // ONNX: the odd one goes to the end for same_upper, to the beginning otherwise.
     v.pads_begin[k] = auto_pad == "same_upper" ? total / 2 : total - total / 2;

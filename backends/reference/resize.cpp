@@ -4,7 +4,6 @@
 #include "backends/host/cast.h"
 #include "backends/reference/kernel.h"
 #include "backends/reference/quantization.h"
-#include "graph/error.h"
 #include "graph/geometry.h"
 
 namespace concord::reference {
@@ -155,9 +154,6 @@ std::vector<OracleValue> compute(const Call& call) {
     const bool crops =
         rules.coordinates == "tf_crop_and_resize" && (axis.roi_begin != 0 || axis.roi_end != 1);
     if (axis.input == axis.output && axis.scale == 1 && !crops) continue;
-    if (axis.input == 0 && axis.output > 0) {
-      throw Error(ErrorKind::invalid, "an axis of no elements cannot be resized");
-    }
     std::vector<Blend<N>> blends;
     for (std::int64_t o = 0; o < axis.output; ++o) {
       blends.push_back(blend<N>(axis, rules, o));

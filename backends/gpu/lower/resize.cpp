@@ -9,7 +9,6 @@
 #include "backends/gpu/lower/emit.h"
 #include "backends/gpu/lower/resize_axis.h"
 #include "backends/gpu/lower/strides.h"
-#include "graph/error.h"
 #include "graph/geometry.h"
 
 namespace concord::gpu {
@@ -89,9 +88,6 @@ std::vector<Pass> passes_of(NodeLowering& node, const Shape& shape) {
     const bool same = shape[i] == g.output[i] && g.scales[i] == 1;
     const bool whole = !crops(node.attrs()) || (g.roi_begin[i] == 0 && g.roi_end[i] == 1);
     if (same && whole) continue;
-    if (shape[i] == 0 && g.output[i] > 0) {
-      throw Error(ErrorKind::invalid, "an axis of no elements cannot be resized");
-    }
     passes.push_back({i, {shape[i], g.output[i], g.scales[i], g.roi_begin[i], g.roi_end[i]}});
   }
   // Those that shrink come first.
