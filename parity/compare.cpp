@@ -52,6 +52,7 @@ class Comparison {
     report.reference = options_.reference ? options_.reference->text : "float64 oracle";
     OraclePass oracle(imported_, one.inputs,
                       [this](double fraction) { progress("float64 oracle", fraction); });
+    oracle.allow([this](const std::string& output) { return tolerance_of(output); });
     const std::vector<Tensor> wanted =
         reference_ ? reference_->worker->run(one.inputs, false).outputs : oracle.outputs();
     std::vector<Answers> answers;
@@ -237,6 +238,7 @@ class Comparison {
     MinimiseOptions options;
     options.folder = options_.minimise;
     options.command_tail = options_.command_tail;
+    options.tolerance = [this](const std::string& output) { return tolerance_of(output); };
     options.progress = [&](int tried) {
       progress(participant.spec.text + ", parts tried: " + std::to_string(tried), 0);
     };

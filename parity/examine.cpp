@@ -57,8 +57,9 @@ Examination examine(const std::shared_ptr<const Graph>& imported, const WorkerJo
       const std::vector<double>& noise = oracle.noise(*result.optimised, result.worker_steps);
       for (std::size_t i = 0; i < imported->outputs.size() && i < plain.outputs.size(); ++i) {
         const graph::Value& value = imported->value(imported->outputs[i]);
-        result.output_reports.push_back(
-            judge_output(value.name, plain.outputs[i], value.dtype, wanted.at(i), noise.at(i), {}));
+        result.output_reports.push_back(judge_output(value.name, plain.outputs[i], value.dtype,
+                                                     wanted.at(i), noise.at(i),
+                                                     oracle.tolerance_of(value.name)));
       }
       excuse_branches(*result.optimised, result.steps, result.output_reports);
       result.squared_error = squared_error(plain.outputs, wanted);

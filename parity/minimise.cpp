@@ -101,7 +101,8 @@ class Minimiser {
     if (options_.progress) options_.progress(tried_);
     try {
       if (!maker_.write(part, job_.model)) return false;
-      return signature_of(examine_part(job_, wanted_.kind == Signature::Kind::output)) == wanted_;
+      return signature_of(examine_part(job_, options_, wanted_.kind == Signature::Kind::output)) ==
+             wanted_;
     } catch (const Error&) {
       return false;  // it is no model
     }
@@ -109,7 +110,8 @@ class Minimiser {
 
  public:
   // The part in a folder, on its own data set.
-  static Examination examine_part(const WorkerJob& job, bool outputs) {
+  static Examination examine_part(const WorkerJob& job, const MinimiseOptions& options,
+                                  bool outputs) {
     const auto imported = importer::load(job.model).graph;
     const importer::DataSet set = importer::read_data_set(job.model / "test_data_set_0", *imported);
     std::vector<Tensor> inputs;
@@ -117,6 +119,7 @@ class Minimiser {
       inputs.push_back(set.inputs.at(imported->value(id).name));
     }
     OraclePass oracle(imported, inputs);
+    oracle.allow(options.tolerance);
     return examine(imported, job, oracle, outputs);
   }
 
@@ -276,7 +279,7 @@ MinimalReport minimise(const std::shared_ptr<const Graph>& imported, const Worke
     // The smallest part that the same toggles cure; the smallest of all if there is none.
     for (std::size_t i = kept.size(); i-- > 0;) {
       if (!minimiser.write(kept[i], options.folder)) continue;
-      const Examination part = Minimiser::examine_part(final_job, true);
+      const Examination part = Minimiser::examine_part(final_job, options, true);
       report.nodes = static_cast<int>(kept[i].nodes.size());
       report.steps = static_cast<int>(part.worker_steps.size());
       if (!options.toggles) break;
@@ -289,6 +292,7 @@ MinimalReport minimise(const std::shared_ptr<const Graph>& imported, const Worke
         }
         return list;
       }());
+      oracle.allow(options.tolerance);
       report.keeps_cures = same_cures(cured_by, try_toggles(loaded, final_job, part, oracle));
       if (report.keeps_cures) break;
     }

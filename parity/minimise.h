@@ -30,7 +30,8 @@ struct MinimiseOptions {
   std::filesystem::path folder;           // where the result is written
   std::vector<std::string> command_tail;  // options that belong to the run, for the command
   int most_candidates = 400;
-  bool toggles = true;  // also keep which toggles cure it
+  bool toggles = true;    // also keep which toggles cure it
+  ToleranceOf tolerance;  // of the model's outputs, and of a part's of these names
   std::function<void(int tried)> progress;
 };
 

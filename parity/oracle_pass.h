@@ -8,11 +8,15 @@
 
 #include "backends/reference/oracle.h"
 #include "graph/graph.h"
+#include "parity/judge.h"
 #include "parity/worker.h"
 
 namespace concord::parity {
 
 constexpr int kNoiseRuns = 3;
+
+// What an output may differ by, where that is given: by the output's name.
+using ToleranceOf = std::function<std::optional<Tolerance>(const std::string& output)>;
 
 // What the float64 oracle says of one model on one set of inputs.
 class OraclePass {
@@ -34,6 +38,12 @@ class OraclePass {
   // What is not float in the oracle's run, by value of the imported graph.
   const std::map<int, Tensor>& choices();
 
+  // Outputs are judged by these tolerances rather than by the noise.
+  void allow(ToleranceOf tolerance) { tolerance_ = std::move(tolerance); }
+  std::optional<Tolerance> tolerance_of(const std::string& output) const {
+    return tolerance_ ? tolerance_(output) : std::nullopt;
+  }
+
   const std::vector<Tensor>& inputs() const { return inputs_; }
   const graph::Graph& imported() const { return *imported_; }
 
@@ -46,6 +56,7 @@ class OraclePass {
   std::shared_ptr<const graph::Graph> imported_;
   std::vector<Tensor> inputs_;
   std::function<void(double)> progress_;
+  ToleranceOf tolerance_;
   std::vector<Tensor> outputs_;
   std::map<int, Tensor> choices_;
   bool done_ = false;

@@ -50,8 +50,8 @@ class Writer {
     write_decode(one);
     out_ += performance_text(one, options_);
     out_ += agreement_text(one);
-    if (options_.per_step) {
-      for (const ParticipantReport& p : one.participants) write_steps(p);
+    for (const ParticipantReport& p : one.participants) {
+      if (options_.per_step || p.verdict > Verdict::branched) write_steps(p);
     }
   }
 
@@ -78,10 +78,6 @@ class Writer {
         out_ += "        " + wrap(f.name + " (" + f.op + "): " + f.reason, 10) + "\n";
       }
     }
-    if (p.repeats_that_differ) {
-      out_ += "      " + std::to_string(*p.repeats_that_differ) + " of " +
-              std::to_string(p.repeats) + " repeated runs differ in some bit\n";
-    }
     write_determinism(p);
     if (p.taps_changed_outputs.value_or(false)) {
       out_ += "      watching its steps changed its outputs: they are not those of production\n";
@@ -97,7 +93,7 @@ class Writer {
         text += "the same bits";
       } else {
         text += "other bits";
-        if (check.runs > 1) text += " in " + std::to_string(check.differ);
+        if (check.runs > 1) text += " in " + std::to_string(check.differ) + " of them";
         if (!check.first_step.empty()) text += ", first in " + check.first_step;
       }
       if (check.runs > 0 && !check.note.empty()) text += " (" + check.note + ")";
@@ -224,8 +220,9 @@ class Writer {
                        std::string(to_string(step.verdict));
     if (step.over > 0) {
       text += ", error " + number(step.worst_budget) + " budgets at element " + step.worst_index +
-              " (" + number(step.worst.value) + " for " + number(step.worst.reference) + "), " +
-              std::to_string(step.over) + " elements over";
+              " (" + format("%.9g", step.worst.value) + " for " +
+              format("%.9g", step.worst.reference) + "), " + std::to_string(step.over) +
+              " elements over";
     }
     out_ += "      " + wrap(text, 8) + "\n";
     std::string shapes;

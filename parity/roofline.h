@@ -45,7 +45,8 @@ struct Roofline {
   double steps_ms = 0;              // all steps
   double transfer_ms = 0;
   double outside_ms = 0;      // what is neither: submitting, waiting, the session's own work
-  double lower_ms = 0;        // "could be": the steps' bounds and the device's cost of a run
+  double lower_ms = 0;        // "could be": the steps' bounds and the device's cost of a run; at
+                              // most run_ms
   double bound_ms[4] = {};    // measured time of the steps by Bound
   double moved_bytes = 0;     // by the fused program
   double unfused_bytes = 0;   // by the same model without fusion; 0: not known

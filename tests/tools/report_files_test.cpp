@@ -143,6 +143,9 @@ TEST(Drivers, OneReportComparesThem) {
   for (const json& p : one.at("participants")) {
     EXPECT_EQ(p.at("verdict"), "agrees") << p.at("spec");
     drivers.insert(p.at("driver"));
+    for (const json& fallback : p.value("fallback", json::array())) {
+      EXPECT_TRUE(fallback.at("by_nature")) << p.at("spec") << ": " << fallback;
+    }
   }
   EXPECT_EQ(drivers.size(), specs.size() + 1);
 }

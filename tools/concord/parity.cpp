@@ -1,6 +1,7 @@
 #include <fstream>
 #include <iostream>
 #include <set>
+#include <sstream>
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
@@ -117,9 +118,17 @@ void print_errors(const parity::ModelReport& model) {
   }
 }
 
+std::string format_number(double v) {
+  std::ostringstream text;
+  text << v;
+  return text.str();
+}
+
 // Options that belong to the command which shows a minimised failure.
-std::vector<std::string> command_tail(const CommonOptions& common) {
+std::vector<std::string> command_tail(const Options& options, const CommonOptions& common) {
   std::vector<std::string> words;
+  if (options.atol) words.insert(words.end(), {"--atol", format_number(*options.atol)});
+  if (options.rtol) words.insert(words.end(), {"--rtol", format_number(*options.rtol)});
   for (const std::string& pass : common.disabled_passes) {
     words.insert(words.end(), {"--disable-pass", pass});
   }
@@ -180,7 +189,7 @@ int run(const Options& options, const CommonOptions& common) {
   compare_options.repeat = options.repeat;
   compare_options.toggle = options.toggle;
   compare_options.minimise = options.minimise;
-  compare_options.command_tail = command_tail(common);
+  compare_options.command_tail = command_tail(options, common);
   compare_options.measure = options.seconds > 0;
   compare_options.measuring.seconds = options.seconds;
   for (const std::filesystem::path& path : models_of(options.models)) {
@@ -194,7 +203,7 @@ int run(const Options& options, const CommonOptions& common) {
     report.baseline = parity::compare_with_baseline(report, baseline, options.baseline);
   }
   parity::TextOptions text;
-  text.per_step = options.per_step;
+  text.per_step = compare_options.per_step;
   text.verbose = common.verbose;
   text.colour = isatty(STDOUT_FILENO) != 0;
   if (options.json != "-") std::cout << parity::to_text(report, text);
