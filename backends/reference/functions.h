@@ -62,6 +62,21 @@ N with_reach(N result, const N& x, real_t<N> distance, double unit, double slope
   return result;
 }
 
+// Where a function's slope is small, as at GELU's least value, what counts is its curvature: an
+// operand that is 6σ off moves the result by ½·|curvature|·(6σ)² beside what the slope says.
+template <typename N>
+N with_curve(N result, const N& x, real_t<N> curvature, double unit) {
+  if constexpr (kUncertain<N>) {
+    const real_t<N> sigma = curvature / 2 * 6 * static_cast<real_t<N>>(unit) * x.variance;
+    if (std::isfinite(sigma)) result.variance += sigma * sigma;
+  } else {
+    static_cast<void>(x);
+    static_cast<void>(curvature);
+    static_cast<void>(unit);
+  }
+  return result;
+}
+
 // larger and smaller of numbers of which the other one may be what it is.
 template <typename N>
 N larger(const N& a, const N& b, double unit) {
@@ -173,6 +188,28 @@ N smooth_unary(graph::UnaryFn fn, const N& x) {
   }
 }
 
+// The second derivative of the smooth functions that have an extremum within, or a bound of it.
+template <typename Real>
+Real curvature_of(graph::UnaryFn fn, Real v) {
+  using graph::UnaryFn;
+  switch (fn) {
+    case UnaryFn::cos:
+      return std::cos(v);
+    case UnaryFn::sin:
+      return std::sin(v);
+    case UnaryFn::cosh:
+      return std::cosh(v);
+    case UnaryFn::square:
+      return 2;
+    case UnaryFn::gelu_erf:
+    case UnaryFn::gelu_tanh:
+    case UnaryFn::mish:
+      return Real{0.8};  // 2φ(0) at 0, the most that any of the three has
+    default:
+      return 0;
+  }
+}
+
 template <typename N>
 N unary(graph::UnaryFn fn, const N& x, double alpha, double beta, double unit) {
   using graph::UnaryFn;
@@ -234,7 +271,7 @@ N unary(graph::UnaryFn fn, const N& x, double alpha, double beta, double unit) {
       return with_jump(std::isnan(v) || v > value_of(a) ? x : zero, x, v - value_of(a),
                        std::abs(alpha), unit);
     default:
-      return smooth_unary(fn, x);
+      return with_curve(smooth_unary(fn, x), x, curvature_of(fn, v), unit);
   }
 }
 

@@ -214,6 +214,29 @@ TEST(BudgetOfDots, AFunctionsKink) {
   EXPECT_EQ(y.sigma.at_double(1), 0);  // −1 is far below
 }
 
+// At GELU's least value the slope passes on nothing; operands in bfloat16 are off by enough to see
+// the curve.
+TEST(BudgetOfDots, AFunctionsCurve) {
+  constexpr double kLeast = -0.7517915;
+  reference::Numerics numerics = with_sigma();
+  numerics.precision.operand = DataType::bf16;
+  for (const char* fn : {"gelu_erf", "gelu_tanh", "mish", "identity"}) {
+    const double at = fn[0] == 'm' ? -1.1924 : kLeast;
+    const Tensor a = f32({1, 2}, {1, 1});
+    const Tensor b = f32({2, 1}, {static_cast<float>(at) - 1, 1});
+    const OracleValue y = oracle_run(OpKind::matmul, {a, b}, {{"activation", std::string(fn)}},
+                                     {DataType::f32}, numerics)[0];
+    // The sum is off by up to half a unit of its larger operand's last bit.
+    const double off = 0x1p-9 * 1.75;
+    const OracleValue moved =
+        oracle_run(OpKind::matmul, {a, f32({2, 1}, {static_cast<float>(at + off) - 1, 1})},
+                   {{"activation", std::string(fn)}}, {DataType::f32}, numerics)[0];
+    const double error = std::abs(moved.value.at_double(0) - y.value.at_double(0));
+    EXPECT_LE(error, reference::budget(y.value.at_double(0), y.sigma.at_double(0), DataType::f32))
+        << fn;
+  }
+}
+
 // What lies beside a jump by less than its own error may come out on the other side of it.
 TEST(BudgetOfDots, AFunctionsJump) {
   const Tensor a = f32({1, 2}, {1, 1});
