@@ -179,6 +179,7 @@ Session::Session(std::shared_ptr<const Graph> imported, const BackendSpec& spec,
   state_->context = std::make_shared<ExecutorContext>();
   state_->context->backend = open_backend(spec);
   state_->context->options = spec.options;
+  state_->context->allow_fallback = options.allow_fallback;
   if (state_->context->backend->name() == "cpu") {
     state_->context->cpu = state_->context->backend;
   } else {

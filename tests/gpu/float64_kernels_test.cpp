@@ -18,8 +18,8 @@ std::vector<double> device_result(const std::string& function, const std::vector
   const Buffer in = upload(x);
   const Buffer out = upload(std::vector<double>(x.size()));
   const auto n = static_cast<std::int32_t>(x.size());
-  launch<kernels::UnaryParams>("unary_" + function + "_f64", flat_groups(n),
-                               {in.ptr, out.ptr, n, 0, 0});
+  launch<kernels::UnaryIdentityParams>("unary_" + function + "_f64", flat_groups(n),
+                                       {in.ptr, out.ptr, n, 0, 0});
   return download<double>(out, x.size());
 }
 
@@ -63,6 +63,37 @@ TEST(Float64, ExpAndLogAreExactToFewUnits) {
   EXPECT_EQ(logs[0], INFINITY);
   EXPECT_EQ(logs[1], -INFINITY);
   EXPECT_TRUE(std::isnan(logs[2]) && std::isnan(logs[3]));
+}
+
+struct Function {
+  const char* name;
+  long double (*exact)(long double);
+  double low;
+  double high;
+};
+
+TEST(Float64, FunctionsAreExactToFewUnits) {
+  if (!runs_here("unary_erf_f64")) GTEST_SKIP() << "the device has no float64";
+  const Function functions[] = {
+      {"tanh", std::tanh, -25, 25},     {"tanh", std::tanh, -0.5, 0.5},
+      {"sinh", std::sinh, -30, 30},     {"sinh", std::sinh, -0.5, 0.5},
+      {"cosh", std::cosh, -30, 30},     {"asinh", std::asinh, -9, 9},
+      {"asinh", std::asinh, -1e9, 1e9}, {"acosh", std::acosh, 1, 9},
+      {"acosh", std::acosh, 1, 1e9},    {"atanh", std::atanh, -1, 1},
+      {"atan", std::atan, -9, 9},       {"atan", std::atan, -1e9, 1e9},
+      {"asin", std::asin, -1, 1},       {"acos", std::acos, -1, 1},
+      {"erf", std::erf, -7, 7},         {"erf", std::erf, -0.5, 0.5},
+  };
+  std::mt19937_64 engine(2);
+  for (const Function& function : functions) {
+    std::uniform_real_distribution<double> numbers(function.low, function.high);
+    std::vector<double> x;
+    for (int i = 0; i < 1000; ++i) x.push_back(numbers(engine));
+    const std::vector<double> y = device_result(function.name, x);
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      ASSERT_LE(ulps(y[i], function.exact(x[i])), 8) << function.name << " of " << x[i];
+    }
+  }
 }
 
 TEST(Float64, RoundsHalfToEven) {

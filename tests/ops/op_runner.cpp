@@ -152,8 +152,16 @@ std::string run_session(const Backend& backend, const Model& model) {
   SessionOptions options;
   options.log = [](const std::string&) {};
   Session session(model.graph, parse_spec(std::string(backend.name())), options);
-  const std::vector<Tensor> outputs = session.run(model.inputs);
-  const auto wanted = wanted_outputs(model, {});
+  std::vector<SessionStep> steps;
+  RunOptions run;
+  run.steps = &steps;
+  const std::vector<Tensor> outputs = session.run(model.inputs, run);
+  reference::Numerics numerics;
+  numerics.sigma = true;
+  for (const SessionStep& step : steps) {
+    if (step.info.node == model.node) numerics.precision = step.info.precision;
+  }
+  const auto wanted = wanted_outputs(model, numerics);
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     const std::string wrong = judge(outputs[i], wanted[i], outputs[i].dtype());
     if (!wrong.empty()) return "output " + std::to_string(i) + ": " + wrong;

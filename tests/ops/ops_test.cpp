@@ -58,8 +58,7 @@ bool is_refused_type(const std::string& backend, const std::string& reason) {
   });
 }
 
-// What a backend refuses by a rule of its own, and says so: values or types beyond what it keeps,
-// functions of which it has no kernel for a type.
+// What a backend refuses by a rule of its own, and says so: values or types beyond what it keeps.
 bool is_refused_by_rule(const std::string& backend, const std::string& text) {
   static const std::vector<std::pair<std::string, std::string>> list = {
 #define REFUSED_BY_RULE(name, part) {#name, part},
@@ -69,20 +68,6 @@ bool is_refused_by_rule(const std::string& backend, const std::string& text) {
   return std::any_of(list.begin(), list.end(), [&](const auto& entry) {
     return entry.first == lowerings_of(backend) && text.find(entry.second) != std::string::npos;
   });
-}
-
-// Cases that are known to give another result.
-const Gap* find_difference(const std::string& backend, std::string_view op,
-                           const std::string& name) {
-  static const std::vector<Gap> list = {
-#define DIFFERS(backend, op, pattern, reason) {#backend, #op, pattern, reason},
-#include "tests/ops/gaps.def"
-#undef DIFFERS
-  };
-  for (const Gap& gap : list) {
-    if (lowerings_of(backend) == gap.backend && op == gap.op && name == gap.pattern) return &gap;
-  }
-  return nullptr;
 }
 
 struct Suite {
@@ -140,11 +125,6 @@ TEST_P(OpTest, AgreesWithTheOracle) {
     }
     const std::string refusal = outcome.unsupported.value_or(outcome.failure);
     if (is_refused_by_rule(backend, refusal)) continue;
-    if (const Gap* known = find_difference(backend, suite.name, op_case.name)) {
-      EXPECT_NE(outcome.failure, "")
-          << op_case.name << " agrees now; take it (" << known->reason << ") out of gaps.def";
-      continue;
-    }
     EXPECT_FALSE(outcome.unsupported.has_value())
         << op_case.name << " is unsupported: " << *outcome.unsupported;
     EXPECT_EQ(outcome.failure, "") << op_case.name;

@@ -103,8 +103,7 @@ void lower(NodeLowering& node) {
     } else if (instr.unary == graph::UnaryFn::identity) {
       emit_broadcast(node, a, y);
     } else {
-      emit_unary(node, instr.unary, static_cast<float>(instr.alpha), static_cast<float>(instr.beta),
-                 a, y);
+      emit_unary(node, instr.unary, instr.alpha, instr.beta, a, y);
     }
     dtypes.push_back(dtype_after(instr, dtypes));
     // Integers overflow at every step; floats round once, at the end.

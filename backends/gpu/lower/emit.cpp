@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <limits>
 #include <map>
 
@@ -165,7 +166,7 @@ void emit_integer_unary(NodeLowering& node, UnaryFn fn, const Operand& x, const 
 
 }  // namespace
 
-void emit_unary(NodeLowering& node, UnaryFn fn, float alpha, float beta, const Operand& x,
+void emit_unary(NodeLowering& node, UnaryFn fn, double alpha, double beta, const Operand& x,
                 const Operand& y) {
   const std::int32_t n = to_i32(y.count());
   if (!is_float(x.dtype) && fn != UnaryFn::logical_not) {
@@ -173,16 +174,24 @@ void emit_unary(NodeLowering& node, UnaryFn fn, float alpha, float beta, const O
   }
   if (graph::yields_bool(fn) || fn == UnaryFn::logical_not) {
     std::string name = unary_kernel(fn, x.dtype);
-    if (fn == UnaryFn::is_inf && (alpha == 0.0F || beta == 0.0F)) {
-      name = std::string("compare_") + (alpha != 0.0F ? "is_positive_inf_" : "is_negative_inf_") +
+    if (fn == UnaryFn::is_inf && (alpha == 0 || beta == 0)) {
+      name = std::string("compare_") + (alpha != 0 ? "is_positive_inf_" : "is_negative_inf_") +
              type_suffix(x.dtype);
     }
     node.dispatch(node.kernel<kernels::CompareIsnanParams>(name), flat_groups(n),
                   kernels::CompareIsnanParams{node.read(x), node.write(y), n});
     return;
   }
+  if (x.dtype == DataType::f64) {
+    using Params = kernels::UnaryIdentityParams;
+    node.dispatch(node.kernel<Params>(unary_kernel(fn, x.dtype)), flat_groups(n),
+                  Params{node.read(x), node.write(y), n, std::bit_cast<std::int64_t>(alpha),
+                         std::bit_cast<std::int64_t>(beta)});
+    return;
+  }
   node.dispatch(node.kernel<kernels::UnaryParams>(unary_kernel(fn, x.dtype)), flat_groups(n),
-                kernels::UnaryParams{node.read(x), node.write(y), n, alpha, beta});
+                kernels::UnaryParams{node.read(x), node.write(y), n, static_cast<float>(alpha),
+                                     static_cast<float>(beta)});
 }
 
 namespace {

@@ -29,7 +29,7 @@ DataType result_type(graph::UnaryFn fn, DataType storage);
 DataType result_type(graph::BinaryFn fn, DataType storage);
 
 // y = fn(x); y has x's count. x and y may be the same.
-void emit_unary(NodeLowering& node, graph::UnaryFn fn, float alpha, float beta, const Operand& x,
+void emit_unary(NodeLowering& node, graph::UnaryFn fn, double alpha, double beta, const Operand& x,
                 const Operand& y);
 // y = fn(a, b), broadcast to y's shape.
 void emit_binary(NodeLowering& node, graph::BinaryFn fn, const Operand& a, const Operand& b,

@@ -18,19 +18,13 @@ void refuse(NodeLowering& node) {
   const Lowering gpu_##op{[](const Query&) -> std::optional<std::string> { return reason; }, \
                           refuse};
 
-CONCORD_GPU_UNSUPPORTED(cum_prod, "no GPU kernel for cum_prod yet")
-CONCORD_GPU_UNSUPPORTED(det, "no GPU kernel for det yet")
-CONCORD_GPU_UNSUPPORTED(dft, "no GPU kernel for dft yet")
-CONCORD_GPU_UNSUPPORTED(grid_sample, "no GPU kernel for grid_sample yet")
 CONCORD_GPU_UNSUPPORTED(if_then_else, "the session runs control flow")
-CONCORD_GPU_UNSUPPORTED(linear_attention, "no GPU kernel for linear_attention yet")
 CONCORD_GPU_UNSUPPORTED(lookup, "no GPU kernel for lookup yet")
 CONCORD_GPU_UNSUPPORTED(loop, "the session runs control flow")
 CONCORD_GPU_UNSUPPORTED(non_max_suppression, "how many results there are depends on data")
 CONCORD_GPU_UNSUPPORTED(nonzero, "how many results there are depends on data")
 CONCORD_GPU_UNSUPPORTED(random, "no GPU kernel for random yet")
 CONCORD_GPU_UNSUPPORTED(regex_match, "strings are the host's")
-CONCORD_GPU_UNSUPPORTED(roi_align, "no GPU kernel for roi_align yet")
 CONCORD_GPU_UNSUPPORTED(scan, "the session runs control flow")
 CONCORD_GPU_UNSUPPORTED(sequence, "sequences are the host's")
 CONCORD_GPU_UNSUPPORTED(string_normalize, "strings are the host's")
