@@ -19,18 +19,19 @@ struct Options {
   std::vector<std::string> folders;
   std::string backend = "cpu";
   std::string gaps;
+  std::string fallbacks;
   std::string json;
 };
 
 // One folder name per line; what follows a blank or '#' is its reason.
-std::map<std::string, std::string> read_gaps(const std::string& file) {
-  std::map<std::string, std::string> gaps;
-  if (file.empty()) return gaps;
+std::map<std::string, std::string> read_list(const std::string& option, const std::string& file) {
+  std::map<std::string, std::string> list;
+  if (file.empty()) return list;
   std::error_code failure;
   std::ifstream in(file);
   if (!in || std::filesystem::is_directory(file, failure)) {
     throw Error(ErrorKind::invalid, file + ": cannot be read",
-                "--gaps takes a file with one folder name per line");
+                option + " takes a file with one folder name per line");
   }
   std::string line;
   while (std::getline(in, line)) {
@@ -38,9 +39,9 @@ std::map<std::string, std::string> read_gaps(const std::string& file) {
     if (start == std::string::npos || line[start] == '#') continue;
     const std::size_t end = line.find_first_of(" \t", start);
     const std::string reason = end == std::string::npos ? "" : line.substr(end + 1);
-    gaps[line.substr(start, end - start)] = reason;
+    list[line.substr(start, end - start)] = reason;
   }
-  return gaps;
+  return list;
 }
 
 struct PerOperator {
@@ -50,7 +51,8 @@ struct PerOperator {
 
 int conformance(const Options& options, const CommonOptions& common) {
   check_targets({{"--json", options.json}});
-  const auto gaps = read_gaps(options.gaps);
+  const auto gaps = read_list("--gaps", options.gaps);
+  const auto fallbacks = read_list("--fallbacks", options.fallbacks);
   std::vector<std::filesystem::path> folders;
   for (const std::string& root : options.folders) {
     for (auto& folder : parity::model_folders(root)) folders.push_back(std::move(folder));
@@ -77,6 +79,7 @@ int conformance(const Options& options, const CommonOptions& common) {
   std::size_t native = 0;
   int unexpected = 0;
   std::vector<std::string> stale;
+  std::vector<std::string> native_now;
   const bool text = options.json != "-";
   for (const parity::FolderResult& result : results) {
     const std::string name = std::filesystem::path(result.folder).filename().string();
@@ -86,9 +89,15 @@ int conformance(const Options& options, const CommonOptions& common) {
       ++row.passed;
       ++passed;
       native += result.native ? 1 : 0;
+      const bool expected = fallbacks.contains(name);
+      if (result.native && expected) native_now.push_back(name);
       if (!result.native) {
         fell_back.push_back(
             {{"folder", result.folder}, {"operator", result.op}, {"reason", result.fallback}});
+        if (!options.fallbacks.empty() && !expected) {
+          ++unexpected;
+          if (text) std::cout << "FELL BACK " << name << " (" << result.fallback << ")\n";
+        }
       }
       if (gaps.contains(name)) stale.push_back(name);
       continue;
@@ -111,6 +120,9 @@ int conformance(const Options& options, const CommonOptions& common) {
     for (const std::string& name : stale) {
       std::cout << "passes now, though the gaps file lists it: " << name << "\n";
     }
+    for (const std::string& name : native_now) {
+      std::cout << "needs no fallback now, though the file of fallbacks lists it: " << name << "\n";
+    }
     std::cout << spec << ": " << passed << " of " << results.size() << " folders pass, " << native
               << " of them without fallback";
     for (const auto& [cause, n] : causes) std::cout << "; " << n << " " << cause;
@@ -124,7 +136,8 @@ int conformance(const Options& options, const CommonOptions& common) {
     write_report(options.json,
                  report.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
   }
-  return unexpected > 0 || !stale.empty() ? exit_code(ErrorKind::diverged) : 0;
+  return unexpected > 0 || !stale.empty() || !native_now.empty() ? exit_code(ErrorKind::diverged)
+                                                                 : 0;
 }
 
 }  // namespace
@@ -137,6 +150,11 @@ void add_conformance(CLI::App& app, CommonOptions& common, int& exit) {
       ->required();
   command->add_option("--backend", options->backend, "Default: cpu")->type_name("SPEC");
   command->add_option("--gaps", options->gaps, "Folders that are expected to fail, with reasons")
+      ->type_name("FILE");
+  command
+      ->add_option(
+          "--fallbacks", options->fallbacks,
+          "Folders that are expected to pass with fallback only; others must not fall back")
       ->type_name("FILE");
   command->add_option("--json", options->json, "Write JSON (- for stdout)")->type_name("FILE");
   add_common_options(*command, common);
