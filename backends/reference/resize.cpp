@@ -144,6 +144,7 @@ std::vector<OracleValue> compute(const Call& call) {
                     call.attrs().number("cubic_a", -0.75),
                     call.attrs().integer("exclude_outside", 0) != 0,
                     call.attrs().integer("antialias", 0) != 0};
+  Output<N> y(call, 0, g.output);  // refuses what no memory holds, before the axes' tables grow
   std::vector<N> values;
   for (const double x : real_values(call.input(0))) values.push_back(number<N>(x));
   std::vector<std::vector<bool>> outside;
@@ -194,7 +195,6 @@ std::vector<OracleValue> compute(const Call& call) {
       }
     }
   }
-  Output<N> y(call, 0, shape);
   for (std::int64_t i = 0; i < y.count(); ++i) y.set(i, values[static_cast<std::size_t>(i)]);
   OracleValue result = y.finish();
   const DataType dtype = call.input(0).dtype();
