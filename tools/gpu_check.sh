@@ -64,7 +64,7 @@ prepare() {
   find "$folder/bin" "$folder/lib" -type f -exec strip --strip-unneeded {} +
   # oneDNN alone would nearly fill the folder.
   tar -C "$folder" -cf - bin lib | gzip -9 >"$folder/program.tar.gz"
-  rm -r "$folder/bin" "$folder/lib"
+  rm -r "${folder:?}/bin" "${folder:?}/lib"
   megabytes=$(du -sm --apparent-size "$folder" | cut -f1)
   say "$folder holds $megabytes MB"
   [ "$megabytes" -le 50 ] || { say "that is more than 50 MB"; exit 1; }

@@ -83,14 +83,20 @@ Blas::Product Blas::make_product(const Key& key) const {
   const LibraryMatmulCommand& c = key.command;
   const BlasLibrary& lib = *library_;
   const std::string doing = "preparing " + shape_text(c);
-  const cudaDataType_t type = c.element_bytes == 2 ? CUDA_R_16F : CUDA_R_32F;
-  const cublasComputeType_t compute = c.tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F;
+  const bool bytes = c.element_bytes == 1;
+  const cudaDataType_t type = bytes ? CUDA_R_8I : c.element_bytes == 2 ? CUDA_R_16F : CUDA_R_32F;
+  const cudaDataType_t result_type = bytes ? CUDA_R_32I : type;
+  const cublasComputeType_t compute =
+      bytes                                ? CUBLAS_COMPUTE_32I
+      : c.operands == gpu::Operands::kTf32 ? CUBLAS_COMPUTE_32F_FAST_TF32
+      : c.operands == gpu::Operands::kBf16 ? CUBLAS_COMPUTE_32F_FAST_16BF
+                                           : CUBLAS_COMPUTE_32F;
 
-  const auto layout = [&](std::int64_t rows, std::int64_t columns, std::int64_t row,
-                          std::int64_t batch_stride) {
+  const auto layout = [&](cudaDataType_t of, std::int64_t rows, std::int64_t columns,
+                          std::int64_t row, std::int64_t batch_stride) {
     cublasLtMatrixLayout_t made = nullptr;
     // Our rows are its columns.
-    lib.check(lib.cublasLtMatrixLayoutCreate(&made, type, static_cast<std::uint64_t>(columns),
+    lib.check(lib.cublasLtMatrixLayoutCreate(&made, of, static_cast<std::uint64_t>(columns),
                                              static_cast<std::uint64_t>(rows), row),
               doing);
     Product::Handle<cublasLtMatrixLayout_t> owned(made, lib.cublasLtMatrixLayoutDestroy);
@@ -105,12 +111,13 @@ Blas::Product Blas::make_product(const Key& key) const {
     return owned;
   };
   cublasLtMatmulDesc_t operation = nullptr;
-  lib.check(lib.cublasLtMatmulDescCreate(&operation, compute, CUDA_R_32F), doing);
+  lib.check(lib.cublasLtMatmulDescCreate(&operation, compute, bytes ? CUDA_R_32I : CUDA_R_32F),
+            doing);
   Product product{
       {operation, lib.cublasLtMatmulDescDestroy},
-      layout(c.transpose_b ? c.n : c.k, c.transpose_b ? c.k : c.n, c.b_row, c.b_batch_stride),
-      layout(c.transpose_a ? c.k : c.m, c.transpose_a ? c.m : c.k, c.a_row, c.a_batch_stride),
-      layout(c.m, c.n, c.y_row, c.y_batch_stride)};
+      layout(type, c.transpose_b ? c.n : c.k, c.transpose_b ? c.k : c.n, c.b_row, c.b_batch_stride),
+      layout(type, c.transpose_a ? c.k : c.m, c.transpose_a ? c.m : c.k, c.a_row, c.a_batch_stride),
+      layout(result_type, c.m, c.n, c.y_row, c.y_batch_stride)};
   const auto set = [&](cublasLtMatmulDescAttributes_t which, const auto& value) {
     lib.check(lib.cublasLtMatmulDescSetAttribute(operation, which, &value, sizeof value), doing);
   };
@@ -171,10 +178,15 @@ void Blas::enqueue(const LibraryMatmulCommand& command, CUstream stream) {
         "setting a bias");
   }
   const float beta = command.residual.address != 0 ? 1.0F : 0.0F;
+  constexpr std::int32_t kOne = 1;
+  constexpr std::int32_t kNone = 0;
+  const bool bytes = command.element_bytes == 1;  // whose factors are integers
+  const void* alpha = bytes ? static_cast<const void*>(&kOne) : &command.alpha;
+  const void* added_by = bytes ? static_cast<const void*>(&kNone) : &beta;
   const void* added = pointer(command.residual.address != 0 ? command.residual : command.y);
   library_->check(
-      library_->cublasLtMatmul(handle_, to_run.operation.get(), &command.alpha, pointer(command.b),
-                               to_run.a.get(), pointer(command.a), to_run.b.get(), &beta, added,
+      library_->cublasLtMatmul(handle_, to_run.operation.get(), alpha, pointer(command.b),
+                               to_run.a.get(), pointer(command.a), to_run.b.get(), added_by, added,
                                to_run.d.get(), pointer(command.y), to_run.d.get(),
                                &to_run.algorithm, reinterpret_cast<void*>(workspace_),
                                to_run.workspace_bytes, reinterpret_cast<cudaStream_t>(stream)),

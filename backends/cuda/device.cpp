@@ -1,7 +1,7 @@
 #include "backends/cuda/device.h"
 
-#include <algorithm>
-#include <cstring>
+#include <map>
+#include <mutex>
 #include <utility>
 
 #include "backends/cuda/blas.h"
@@ -12,18 +12,17 @@
 #include "backends/cuda/memory.h"
 #include "backends/cuda/physical_device.h"
 #include "backends/gpu/gpu_backend.h"
+#include "backends/gpu/staged_device.h"
 
 namespace concord::cuda {
 namespace {
 
-constexpr std::size_t kStagingBytes = std::size_t{16} << 20;
-
-class CudaDevice : public gpu::Device {
+class CudaDevice : public gpu::StagedDevice {
  public:
-  CudaDevice(std::shared_ptr<Context> context, std::shared_ptr<Blas> blas, bool replay)
+  CudaDevice(std::shared_ptr<Context> context, std::shared_ptr<Kernels> kernels,
+             std::shared_ptr<Blas> blas, bool replay)
       : context_(std::move(context)),
-        launcher_(std::make_shared<Launcher>(context_, std::make_shared<Kernels>(context_),
-                                             std::move(blas))),
+        launcher_(std::make_shared<Launcher>(context_, std::move(kernels), std::move(blas))),
         replay_(replay) {}
 
   const gpu::DeviceProperties& properties() const override {
@@ -32,37 +31,6 @@ class CudaDevice : public gpu::Device {
 
   std::unique_ptr<gpu::Memory> allocate(std::size_t bytes, gpu::MemoryKind kind) override {
     return std::make_unique<CudaMemory>(context_, bytes, kind);
-  }
-
-  void upload(const gpu::MemoryRange& range, std::span<const std::byte> bytes) override {
-    if (bytes.empty()) return;
-    if (std::byte* host = range.memory->host()) {
-      std::memcpy(host + range.offset, bytes.data(), bytes.size());
-      return;
-    }
-    const auto staging = allocate(std::min(bytes.size(), kStagingBytes), gpu::MemoryKind::kUpload);
-    for (std::size_t done = 0; done < bytes.size();) {
-      const std::size_t part = std::min(bytes.size() - done, staging->size());
-      std::memcpy(staging->host(), bytes.data() + done, part);
-      copy({staging.get(), 0, part}, {range.memory, range.offset + done, part});
-      done += part;
-    }
-  }
-
-  void download(const gpu::MemoryRange& range, std::span<std::byte> bytes) override {
-    if (bytes.empty()) return;
-    if (const std::byte* host = range.memory->host()) {
-      std::memcpy(bytes.data(), host + range.offset, bytes.size());
-      return;
-    }
-    const auto staging =
-        allocate(std::min(bytes.size(), kStagingBytes), gpu::MemoryKind::kDownload);
-    for (std::size_t done = 0; done < bytes.size();) {
-      const std::size_t part = std::min(bytes.size() - done, staging->size());
-      copy({range.memory, range.offset + done, part}, {staging.get(), 0, part});
-      std::memcpy(bytes.data() + done, staging->host(), part);
-      done += part;
-    }
   }
 
   void prepare(const gpu::Kernel& kernel) override { launcher_->prepare(kernel); }
@@ -84,9 +52,8 @@ class CudaDevice : public gpu::Device {
 
   std::uint64_t driver_calls() const override { return Driver::calls(); }
 
- private:
-  // Waits for the stream; both ranges may be used by earlier work.
-  void copy(const gpu::MemoryRange& from, const gpu::MemoryRange& to) {
+ protected:
+  void copy(const gpu::MemoryRange& from, const gpu::MemoryRange& to) override {
     context_->enter();
     launcher_->enqueue(gpu::CopyCommand{from, to}, context_->stream());
     try {
@@ -98,14 +65,24 @@ class CudaDevice : public gpu::Device {
     }
   }
 
+ private:
   std::shared_ptr<Context> context_;
   std::shared_ptr<Launcher> launcher_;
   bool replay_;
 };
 
-}  // namespace
-
-namespace {
+// Kernels are loaded once into a device's primary context, which all that open the device share.
+std::shared_ptr<Kernels> kernels_of(int index, const std::shared_ptr<Context>& context) {
+  static std::mutex mutex;
+  static std::map<int, std::weak_ptr<Kernels>> loaded;
+  const std::scoped_lock lock(mutex);
+  std::shared_ptr<Kernels> kernels = loaded[index].lock();
+  if (kernels == nullptr) {
+    kernels = std::make_shared<Kernels>(context);
+    loaded[index] = kernels;
+  }
+  return kernels;
+}
 
 // cuBLASLt, if it is wanted and there is one; the device then says who makes matrix products.
 std::shared_ptr<const BlasLibrary> find_blas(gpu::DeviceProperties& properties, bool wanted) {
@@ -135,7 +112,9 @@ OpenedDevice open_device(const std::string& wanted, const CompileOptions& option
       find_blas(devices[chosen].properties, options.matmul != MatmulSource::portable);
   auto context = std::make_shared<Context>(driver, devices[chosen]);
   auto blas = library == nullptr ? nullptr : std::make_shared<Blas>(context, library);
-  return {index, std::make_unique<CudaDevice>(std::move(context), std::move(blas), options.replay)};
+  auto kernels = kernels_of(index, context);
+  return {index, std::make_unique<CudaDevice>(std::move(context), std::move(kernels),
+                                              std::move(blas), options.replay)};
 }
 
 std::vector<DeviceInfo> device_list() {

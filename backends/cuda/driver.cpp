@@ -29,6 +29,10 @@ const char* hint_for(CUresult result) {
              "precision=f16";
     case CUDA_ERROR_NO_DEVICE:
       return "see whether nvidia-smi lists a device, and what CUDA_VISIBLE_DEVICES says";
+    case CUDA_ERROR_INVALID_PTX:
+    case CUDA_ERROR_UNSUPPORTED_PTX_VERSION:
+    case CUDA_ERROR_NO_BINARY_FOR_GPU:
+      return "install a newer driver; if there is none, please report this";
     case CUDA_ERROR_SYSTEM_DRIVER_MISMATCH:
     case CUDA_ERROR_UNKNOWN:
       return "see whether nvidia-smi works; after an update of the driver the machine needs a "

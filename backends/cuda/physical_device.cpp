@@ -60,7 +60,8 @@ PhysicalDevice physical_device(const Driver& driver, int ordinal) {
                  .storage16 = true,
                  .subgroups = true,
                  .int8_dot = true,
-                 .cooperative_matrix = false};
+                 .cooperative_matrix = device.capability >= kMatrixUnits};
+  p.short_products = device.capability >= kMatrixUnits;
   p.timestamps = true;
   p.runs_ptx = true;
   if (device.capability < kOldestCapability) {

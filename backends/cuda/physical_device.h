@@ -9,6 +9,8 @@ namespace concord::cuda {
 
 // The floor: the first devices with tensor cores for 16-bit and 8-bit products (Turing).
 constexpr int kOldestCapability = 75;
+// Where products of bf16 and tf32 begin, and those of the kernels for matrix units (Ampere).
+constexpr int kMatrixUnits = 80;
 
 struct PhysicalDevice : gpu::Candidate {
   CUdevice handle = 0;

@@ -20,6 +20,7 @@ std::string missing_for(const Kernel& kernel, const DeviceProperties& properties
       {needs.cooperative_matrix && !has.cooperative_matrix, "cooperative matrices"},
   };
   if (properties.runs_ptx && !kernel.module->has_ptx) return "it is not compiled for CUDA";
+  if (!properties.runs_ptx && kernel.module->spirv.empty()) return "it is compiled for CUDA only";
   for (const auto& [missing, what] : checks) {
     if (missing) return std::string("the device has no ") + what;
   }

@@ -36,6 +36,7 @@ struct DeviceProperties {
   bool timestamps = false;
   bool runs_ptx = false;  // kernels' PTX rather than their SPIR-V
   bool library_matmul = false;
+  bool short_products = false;  // products of f32 from operands of tf32 or bf16
 };
 
 // Why `kernel` cannot run on such a device; empty when it can.
@@ -81,6 +82,9 @@ struct FillCommand {
 
 enum class Epilogue : std::uint8_t { kNone, kRelu, kGeluTanh };
 
+// What elements of products are rounded to first; sums are f32 always.
+enum class Operands : std::uint8_t { kAsStored, kTf32, kBf16 };
+
 // y = act(alpha · a b + bias + residual), row-major, by the vendor's library where
 // properties().library_matmul. Strides in elements.
 struct LibraryMatmulCommand {
@@ -94,8 +98,10 @@ struct LibraryMatmulCommand {
   bool transpose_b = false;                      // b is stored [batch, n, k]
   float alpha = 1.0F;
   Epilogue epilogue = Epilogue::kNone;
-  std::uint32_t element_bytes = 4;  // 4: f32; 2: f16, accumulated in f32
-  bool tf32 = false;
+  // 4: f32; 2: f16, sums in f32; 1: signed bytes, sums and y in i32 (b transposed, k and all rows
+  // multiples of 4, neither alpha nor anything added).
+  std::uint32_t element_bytes = 4;
+  Operands operands = Operands::kAsStored;  // others only with f32 and properties().short_products
   friend bool operator==(const LibraryMatmulCommand&, const LibraryMatmulCommand&) = default;
 };
 

@@ -9,20 +9,48 @@
 namespace concord::gpu {
 namespace {
 
-// Without half floats in kernels, precision=f16 has nothing to run on.
+[[noreturn]] void refuse(const std::string& name, Precision precision, const std::string& why,
+                         const std::string& hint) {
+  throw Error(ErrorKind::failed,
+              name + ": no precision=" + std::string(to_string(precision)) + ": " + why, hint);
+}
+
+// What the device has for a precision.
 void check_precision(const std::string& name, Precision precision,
                      const DeviceProperties& properties) {
+  const std::string device = "device " + properties.name;
+  const std::string other = "use precision=f32 or another device";
   if (precision == Precision::f16 &&
       !(properties.abilities.f16 && properties.abilities.storage16)) {
-    throw Error(ErrorKind::failed,
-                name + ": device " + properties.name + " has no 16-bit floats for precision=f16",
-                "use precision=f32 or another device");
+    refuse(name, precision, device + " has no 16-bit floats", other);
   }
-  if (precision == Precision::tf32 || precision == Precision::bf16 ||
-      precision == Precision::int8) {
-    throw Error(ErrorKind::usage, name + " has no precision=" + std::string(to_string(precision)),
-                "it has precision=f32, f16 and model");
+  if (precision != Precision::tf32 && precision != Precision::bf16) return;
+  if (!properties.short_products) {
+    refuse(name, precision, device + " has no products of such operands", other);
   }
+  if (precision == Precision::tf32 && !properties.library_matmul) {
+    refuse(name, precision, "only cuBLASLt has it, and it is not used here",
+           "use precision=bf16, or leave matmul=portable away and install cuBLASLt");
+  }
+}
+
+// 8-bit integers are computed with where the model says so; floats are not made such here.
+void check_int8(const std::string& name, const graph::Graph& graph, Precision precision) {
+  if (precision != Precision::int8) return;
+  for (const graph::NodeId id : graph.order()) {
+    switch (graph.node(id).op) {
+      case graph::OpKind::matmul_integer:
+      case graph::OpKind::matmul_nbits:
+      case graph::OpKind::quantize:
+      case graph::OpKind::dequantize:
+      case graph::OpKind::dynamic_quantize:
+        return;
+      default:
+        break;
+    }
+  }
+  throw Error(ErrorKind::unsupported, name + ": precision=int8 on a model of floats",
+              "quantise the model first; models of 8-bit integers run as they are");
 }
 
 class GpuBackend : public Backend {
@@ -46,6 +74,7 @@ class GpuBackend : public Backend {
   std::unique_ptr<Program> compile(std::shared_ptr<const graph::Graph> graph,
                                    const CompileOptions& options) override {
     check_precision(name_, options.precision, device_->properties());
+    check_int8(name_, *graph, options.precision);
     return std::make_unique<GpuProgram>(
         std::make_shared<ProgramState>(device_, std::move(graph), options));
   }

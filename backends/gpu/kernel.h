@@ -45,8 +45,8 @@ struct KernelNeeds {
 // One compiled .slang file.
 struct KernelModule {
   std::string_view name;
-  std::span<const std::uint32_t> spirv;
-  bool has_ptx = false;  // for ptx_of()
+  std::span<const std::uint32_t> spirv;  // empty: for CUDA only
+  bool has_ptx = false;                  // for ptx_of()
   KernelNeeds needs;
 };
 

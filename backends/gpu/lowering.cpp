@@ -261,7 +261,8 @@ void NodeLowering::library_matmul(const LibraryMatmulCommand& command) {
   if (kernel.find("cublaslt") == std::string::npos) {
     kernel += std::string(kernel.empty() ? "" : " + ") + "cublaslt";
   }
-  if (command.tf32) draft_.steps.back().precision.tf32 = true;
+  if (command.operands == Operands::kTf32) draft_.steps.back().precision.tf32 = true;
+  if (command.operands == Operands::kBf16) set_operands(DataType::bf16);
   draft_.add(command);
 }
 

@@ -65,6 +65,7 @@ class NodeLowering {
   const graph::Node& node() const { return node_; }
   const graph::Attributes& attrs() const { return node_.attrs; }
   const DeviceProperties& properties() const { return device_.properties(); }
+  Precision precision() const { return precision_; }
 
   bool has(std::size_t i) const { return node_.has_input(i); }
   bool has_out(std::size_t i) const { return node_.output(i).valid(); }
@@ -131,6 +132,8 @@ class NodeLowering {
   // Elements of input i, where they're known without running.
   std::optional<std::vector<std::int64_t>> known(std::size_t i) const;
 
+  // What the step's products are really made of.
+  void set_operands(DataType dtype) { draft_.steps.back().precision.operand = dtype; }
   void add_flops(double flops) { draft_.steps.back().flops += flops; }
 
  private:

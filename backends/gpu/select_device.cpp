@@ -32,13 +32,15 @@ std::size_t select_candidate(const std::vector<const Candidate*>& devices,
   std::vector<std::size_t> fits;
   const bool by_index = std::ranges::any_of(
       devices, [&](const Candidate* device) { return std::to_string(device->index) == wanted; });
+  // A number is sought in names ("4090") and not in versions, where "7" fits anything.
+  const bool number = std::ranges::all_of(wanted, [](unsigned char c) { return std::isdigit(c); });
   for (std::size_t i = 0; i < devices.size(); ++i) {
     const Candidate& device = *devices[i];
     const DeviceProperties& p = device.properties;
+    const std::string named = number ? p.name : p.name + "\n" + p.driver + "\n" + p.driver_info;
     if (wanted.empty() ? device.unfit.empty()
         : by_index     ? std::to_string(device.index) == wanted
-                   : lower(p.name + "\n" + p.driver + "\n" + p.driver_info).find(lower(wanted)) !=
-                         std::string::npos) {
+                       : lower(named).find(lower(wanted)) != std::string::npos) {
       fits.push_back(i);
     }
   }

@@ -16,8 +16,9 @@ struct Candidate {
 };
 
 // The device that `wanted` names: an index, or a piece of the device's or driver's name in any
-// case that fits one device; empty means the first fit device that is no CPU, else the first fit
-// one. Throws with the list of devices when none or several fit. `api`: "Vulkan".
+// case (a number: of the device's) that fits one device; empty means the first fit device that is
+// no CPU, else the first fit one. Throws with the list of devices when none or several fit. `api`:
+// "Vulkan".
 std::size_t select_candidate(const std::vector<const Candidate*>& devices,
                              const std::string& wanted, const std::string& api);
 

@@ -3,22 +3,31 @@
 # concord_add_kernels(TARGET) adds a static library. Files whose names differ only in a trailing
 # data type or capability (softmax.slang, softmax_f16.slang) form a family and share the generated
 # header "backends/gpu/kernels/<family>.h". With CUDA, TARGET_ptx holds the kernels' PTX, and every
-# PTX file is assembled once; kernels_sm_75.tsv in the build folder is what ptxas says of them.
+# PTX file is assembled once; kernels_sm_75.tsv (kernels_sm_80.tsv for those of matrix units) in the
+# build folder is what ptxas says of them.
 
 set(concord_slang_flags -warnings-disable 41012 -O0 -fp-mode precise)
-# The floor of the CUDA backend; drivers compile it for what they find.
+# The floor of the CUDA backend; drivers compile it for what they find. Kernels for matrix units are
+# for those that have them for 16 bits and sums of f32 (mma.sync.m16n8k16).
 set(concord_ptx_arch 75)
+set(concord_coop "_coop$")
+set(concord_coop_arch 80)
 # Kernels for CPU drivers; NVRTC needs half a minute for each file.
 set(concord_spirv_only "^matmul_wave")
 
-# Adds the compilation of one .slang file to SPIR-V.
+# Adds the compilation of one .slang file to SPIR-V. Kernels for matrix units are emulated: Debian's
+# spirv-val knows none, and no driver here has any; the software driver of the tests runs them so.
 function(concord_compile_spirv source)
   get_filename_component(module ${source} NAME_WE)
   set(out ${work_dir}/${module})
+  set(emulated "")
+  if(module MATCHES "${concord_coop}")
+    set(emulated -DCONCORD_EMULATED)
+  endif()
   add_custom_command(
     OUTPUT ${out}.spv ${out}.json ${out}.stripped.spv
     COMMAND ${CONCORD_SLANGC} ${source} -target spirv -profile spirv_1_5
-            -fvk-use-entrypoint-name ${concord_slang_flags}
+            -fvk-use-entrypoint-name ${concord_slang_flags} ${emulated}
             -I ${source_dir}/lib -o ${out}.spv -reflection-json ${out}.json -depfile ${out}.d
     COMMAND kernel_embed strip ${out}.spv ${out}.stripped.spv
     COMMAND ${CONCORD_SPIRV_VAL} --target-env vulkan1.2 ${out}.stripped.spv
@@ -29,7 +38,7 @@ function(concord_compile_spirv source)
 endfunction()
 
 # To PTX, which is assembled to see that it can be, and what it takes.
-function(concord_compile_ptx source)
+function(concord_compile_ptx source arch)
   get_filename_component(module ${source} NAME_WE)
   set(out ${ptx_dir}/${module})
   set(assemble ${CMAKE_CURRENT_SOURCE_DIR}/embed/assemble.sh)
@@ -37,10 +46,10 @@ function(concord_compile_ptx source)
     OUTPUT ${out}.ptx ${out}.log
     COMMAND ${CMAKE_COMMAND} -E env "LD_LIBRARY_PATH=${CONCORD_NVRTC_DIR}"
             ${CONCORD_SLANGC} ${source} -target ptx ${concord_slang_flags}
-            -Xnvrtc -arch=compute_${concord_ptx_arch} -Xnvrtc --fmad=false
+            -Xnvrtc -arch=compute_${arch} -Xnvrtc --fmad=false
             -I ${source_dir}/lib -o ${out}.raw.ptx -depfile ${out}.d
     COMMAND kernel_embed ptx ${out}.raw.ptx ${out}.ptx
-    COMMAND sh ${assemble} ${CONCORD_PTXAS} ${concord_ptx_arch} ${out}.ptx ${out}.log
+    COMMAND sh ${assemble} ${CONCORD_PTXAS} ${arch} ${out}.ptx ${out}.log
     DEPENDS ${source} kernel_embed ${assemble}
     DEPFILE ${out}.d
     COMMENT "Compiling kernels ${module}.slang for CUDA"
@@ -57,17 +66,25 @@ function(concord_add_kernels target)
 
   set(families "")
   set(ptx_families "")
-  set(ptx_logs "")
+  set(ptx_logs_${concord_ptx_arch} "")
+  set(ptx_logs_${concord_coop_arch} "")
   foreach(source IN LISTS sources)
     get_filename_component(module ${source} NAME_WE)
+    set(arch ${concord_ptx_arch})
+    if(module MATCHES "${concord_coop}")
+      set(arch ${concord_coop_arch})
+      if(NOT CONCORD_HAVE_CUDA)
+        continue()
+      endif()
+    endif()
     string(REGEX REPLACE "(_(f16|bf16|f64|i8|i64|dot8|coop|wave))+$" "" family ${module})
     list(APPEND families ${family})
     concord_compile_spirv(${source})
     set(files ${work_dir}/${module}.spv ${work_dir}/${module}.json)
     if(CONCORD_HAVE_CUDA AND NOT module MATCHES "${concord_spirv_only}")
-      concord_compile_ptx(${source})
+      concord_compile_ptx(${source} ${arch})
       list(APPEND files ${ptx_dir}/${module}.ptx)
-      list(APPEND ptx_logs ${ptx_dir}/${module}.log)
+      list(APPEND ptx_logs_${arch} ${ptx_dir}/${module}.log)
       list(APPEND ptx_families ${family})
     endif()
     list(APPEND ${family}_files ${files})
@@ -107,12 +124,20 @@ function(concord_add_kernels target)
     return()
   endif()
 
-  set(uses ${PROJECT_BINARY_DIR}/kernels_sm_${concord_ptx_arch}.tsv)
+  set(uses "")
+  foreach(arch IN ITEMS ${concord_ptx_arch} ${concord_coop_arch})
+    set(table ${PROJECT_BINARY_DIR}/kernels_sm_${arch}.tsv)
+    add_custom_command(
+      OUTPUT ${table}
+      COMMAND kernel_embed uses ${table} ${source_dir}/spills.txt ${ptx_logs_${arch}}
+      DEPENDS kernel_embed ${ptx_logs_${arch}} ${source_dir}/spills.txt
+      VERBATIM)
+    list(APPEND uses ${table})
+  endforeach()
   add_custom_command(
-    OUTPUT ${out_dir}/ptx_table.cpp ${uses}
-    COMMAND kernel_embed uses ${uses} ${source_dir}/spills.txt ${ptx_logs}
+    OUTPUT ${out_dir}/ptx_table.cpp
     COMMAND kernel_embed ptx-table ${out_dir}/ptx_table.cpp ${ptx_families}
-    DEPENDS kernel_embed ${ptx_logs} ${source_dir}/spills.txt
+    DEPENDS kernel_embed ${uses}
     VERBATIM)
   add_library(${target}_ptx STATIC ${generated_ptx} ${out_dir}/ptx_table.cpp)
   target_link_libraries(${target}_ptx PUBLIC ${target})

@@ -1,7 +1,5 @@
 #include "backends/vulkan/device.h"
 
-#include <algorithm>
-#include <cstring>
 #include <map>
 #include <mutex>
 #include <utility>
@@ -9,6 +7,7 @@
 
 #include "backends/gpu/device_error.h"
 #include "backends/gpu/gpu_backend.h"
+#include "backends/gpu/staged_device.h"
 #include "backends/vulkan/command_list.h"
 #include "backends/vulkan/context.h"
 #include "backends/vulkan/memory.h"
@@ -17,9 +16,7 @@
 namespace concord::vulkan {
 namespace {
 
-constexpr std::size_t kStagingBytes = std::size_t{16} << 20;
-
-class VulkanDevice : public gpu::Device {
+class VulkanDevice : public gpu::StagedDevice {
  public:
   explicit VulkanDevice(std::shared_ptr<Context> context)
       : context_(std::move(context)),
@@ -34,37 +31,6 @@ class VulkanDevice : public gpu::Device {
     return allocator_->allocate(bytes, kind);
   }
 
-  void upload(const gpu::MemoryRange& range, std::span<const std::byte> bytes) override {
-    if (bytes.empty()) return;
-    if (std::byte* host = range.memory->host()) {
-      std::memcpy(host + range.offset, bytes.data(), bytes.size());
-      return;
-    }
-    const auto staging = allocate(std::min(bytes.size(), kStagingBytes), gpu::MemoryKind::kUpload);
-    for (std::size_t done = 0; done < bytes.size();) {
-      const std::size_t part = std::min(bytes.size() - done, staging->size());
-      std::memcpy(staging->host(), bytes.data() + done, part);
-      copy({staging.get(), 0, part}, {range.memory, range.offset + done, part});
-      done += part;
-    }
-  }
-
-  void download(const gpu::MemoryRange& range, std::span<std::byte> bytes) override {
-    if (bytes.empty()) return;
-    if (const std::byte* host = range.memory->host()) {
-      std::memcpy(bytes.data(), host + range.offset, bytes.size());
-      return;
-    }
-    const auto staging =
-        allocate(std::min(bytes.size(), kStagingBytes), gpu::MemoryKind::kDownload);
-    for (std::size_t done = 0; done < bytes.size();) {
-      const std::size_t part = std::min(bytes.size() - done, staging->size());
-      copy({range.memory, range.offset + done, part}, {staging.get(), 0, part});
-      std::memcpy(bytes.data() + done, staging->host(), part);
-      done += part;
-    }
-  }
-
   void prepare(const gpu::Kernel& kernel) override { pipelines_->get(kernel); }
 
   std::unique_ptr<gpu::CommandList> record(std::span<const gpu::Command> commands,
@@ -72,14 +38,15 @@ class VulkanDevice : public gpu::Device {
     return std::make_unique<VulkanCommandList>(context_, pipelines_, commands, timestamps);
   }
 
- private:
-  void copy(const gpu::MemoryRange& from, const gpu::MemoryRange& to) {
+ protected:
+  void copy(const gpu::MemoryRange& from, const gpu::MemoryRange& to) override {
     const gpu::Command command = gpu::CopyCommand{from, to};
     const auto list = record({&command, 1}, false);
     list->submit();
     list->wait();
   }
 
+ private:
   std::shared_ptr<Context> context_;
   std::shared_ptr<Allocator> allocator_;
   std::shared_ptr<Pipelines> pipelines_;

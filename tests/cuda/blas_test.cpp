@@ -1,5 +1,6 @@
 // What cuBLASLt is asked for, and that a device without it says so.
 
+#include <cmath>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -81,6 +82,62 @@ TEST_F(CudaBlas, TakesBatchesTransposesAndResiduals) {
   EXPECT_EQ(run(command, *y), (std::vector<float>{17, 25, 20, 32, 39, 63, 42, 70}));
   EXPECT_THAT(log(), HasSubstr("transposes TT; epilogue 1; beta 1"));
   EXPECT_THAT(log(), HasSubstr("batch 2 stride 0"));
+}
+
+TEST_F(CudaBlas, RoundsOperandsOnlyWhenAsked) {
+  const float fine = 1.0F + std::ldexp(1.0F, -12);   // neither tf32 nor bf16 has it
+  const float middle = 1.0F + std::ldexp(1.0F, -9);  // tf32 has it, bf16 has not
+  const auto a = uploaded({fine, middle});
+  const auto b = uploaded({1, 0, 0, 1});
+  const auto y = uploaded(std::vector<float>(2));
+  LibraryMatmulCommand command{.a = a->address(), .b = b->address(), .y = y->address()};
+  command.m = 1;
+  command.n = command.k = 2;
+  command.a_row = command.b_row = command.y_row = 2;
+  EXPECT_EQ(run(command, *y), (std::vector<float>{fine, middle}));
+  EXPECT_THAT(log(), testing::Not(HasSubstr("fast")));
+  command.operands = gpu::Operands::kTf32;
+  EXPECT_EQ(run(command, *y), (std::vector<float>{1, middle}));
+  EXPECT_THAT(log(), HasSubstr("fast_tf32"));
+  command.operands = gpu::Operands::kBf16;
+  EXPECT_EQ(run(command, *y), (std::vector<float>{1, 1}));
+  EXPECT_THAT(log(), HasSubstr("fast_bf16"));
+}
+
+TEST_F(CudaBlas, TakesHalves) {
+  const auto a = device->allocate(8, MemoryKind::kDevice);
+  const std::vector<std::uint16_t> ones{0x3c00, 0x4000, 0x3c00, 0x4000};  // 1, 2, 1, 2
+  device->upload({a.get(), 0, 8}, std::as_bytes(std::span(ones)));
+  const auto y = device->allocate(8, MemoryKind::kDevice);
+  LibraryMatmulCommand command{.a = a->address(), .b = a->address(), .y = y->address()};
+  command.m = command.n = command.k = 2;
+  command.a_row = command.b_row = command.y_row = 2;
+  command.element_bytes = 2;
+  run(command, *y);
+  EXPECT_THAT(log(), HasSubstr("A: f16 2x2"));
+  EXPECT_THAT(log(), HasSubstr("D: f16 2x2"));
+  std::vector<std::uint16_t> halves(4);
+  device->download({y.get(), 0, 8}, std::as_writable_bytes(std::span(halves)));
+  EXPECT_EQ(halves, (std::vector<std::uint16_t>{0x4200, 0x4600, 0x4200, 0x4600}));  // 3, 6
+}
+
+TEST_F(CudaBlas, TakesBytes) {
+  const auto ones = device->allocate(16, MemoryKind::kDevice);  // [4, 4], 1 2 3 -4 in each row
+  const std::vector<std::int8_t> values{1, 2, 3, -4, 1, 2, 3, -4, 1, 2, 3, -4, 1, 2, 3, -4};
+  device->upload({ones.get(), 0, 16}, std::as_bytes(std::span(values)));
+  const auto y = device->allocate(64, MemoryKind::kDevice);
+  LibraryMatmulCommand command{.a = ones->address(), .b = ones->address(), .y = y->address()};
+  command.m = command.n = command.k = 4;
+  command.a_row = command.b_row = command.y_row = 4;
+  command.transpose_b = true;
+  command.element_bytes = 1;
+  run(command, *y);
+  EXPECT_THAT(log(), HasSubstr("A: i8 4x4 ld 4"));
+  EXPECT_THAT(log(), HasSubstr("D: i32 4x4 ld 4"));
+  EXPECT_THAT(log(), HasSubstr("transposes TN;"));
+  std::vector<std::int32_t> sums(16);
+  device->download({y.get(), 0, 64}, std::as_writable_bytes(std::span(sums)));
+  EXPECT_EQ(sums, std::vector<std::int32_t>(16, 30));
 }
 
 TEST_F(CudaBlas, PortableProductsAreSaid) {

@@ -99,6 +99,17 @@ TEST_F(CudaDevice, AGraphRunsWithOneCall) {
   EXPECT_EQ(fake_cuda::calls("cuLaunchKernel"), 0);
 }
 
+TEST_F(CudaDevice, KernelsAreLoadedOncePerDevice) {
+  device->prepare(gpu::kernels::probe_copy_f32);
+  const int loaded = fake_cuda::calls("cuModuleLoadDataEx");
+  const auto again = open_fake();
+  again->prepare(gpu::kernels::probe_copy_f32);
+  EXPECT_EQ(fake_cuda::calls("cuModuleLoadDataEx"), loaded);
+  device.reset();
+  again->prepare(gpu::kernels::probe_copy_f32);
+  EXPECT_EQ(fake_cuda::calls("cuModuleLoadDataEx"), loaded);
+}
+
 TEST_F(CudaDevice, WhatIsFreedIsGivenBack) {
   device->allocate(1 << 20, MemoryKind::kDevice);
   device->allocate(1 << 20, MemoryKind::kUpload);
@@ -124,10 +135,9 @@ TEST_F(CudaDevice, ErrorsCarryTheDriversWords) {
 // is right.
 TEST_F(CudaDevice, SurvivesAFaultOfEachFunction) {
   const auto work = [&] {
+    device = open_fake();
     const auto source = uploaded(numbers(kCount));
     const auto target = uploaded(numbers(kCount, 100));
-    const auto fresh = open_fake();
-    fresh->prepare(gpu::kernels::probe_copy_f32);
     const std::vector<Command> commands{
         copy_kernel(*source, *target), gpu::BarrierCommand{},
         gpu::CopyCommand{{target.get(), 0, kBytes}, {source.get(), 0, kBytes}},
@@ -138,6 +148,8 @@ TEST_F(CudaDevice, SurvivesAFaultOfEachFunction) {
       list->times();
     }
   };
+  // A device that is opened anew makes all again, kernels too.
+  device.reset();
   work();
   for (const char* function : {"cuDevicePrimaryCtxRetain",
                                "cuCtxSetCurrent",
@@ -164,9 +176,11 @@ TEST_F(CudaDevice, SurvivesAFaultOfEachFunction) {
                                "cuGraphAddMemsetNode",
                                "cuGraphInstantiate",
                                "cuGraphLaunch"}) {
+    device.reset();
     fake_cuda::fail(function, 1, CUDA_ERROR_UNKNOWN);
     EXPECT_THAT(error_of(work), HasSubstr("CUDA_ERROR_UNKNOWN")) << function;
     EXPECT_EQ(fake_cuda::bytes(), 0U) << function;
+    device.reset();
     EXPECT_EQ(error_of(work), "") << function;
   }
 }

@@ -25,6 +25,7 @@ struct Operation {
   cublasOperation_t transpose_b = CUBLAS_OP_N;
   cublasLtEpilogue_t epilogue = CUBLASLT_EPILOGUE_DEFAULT;
   const void* bias = nullptr;
+  cudaDataType_t scale = CUDA_R_32F;
 };
 
 struct Layout {
@@ -35,7 +36,7 @@ struct Layout {
   std::int32_t batch = 1;
   std::int64_t stride = 0;
 
-  std::size_t element() const { return type == CUDA_R_16F ? 2 : 4; }
+  std::size_t element() const { return type == CUDA_R_8I ? 1 : type == CUDA_R_16F ? 2 : 4; }
   // Bytes from the first element to behind the last one.
   std::size_t span() const {
     const auto last = static_cast<std::int64_t>(columns - 1) * ld + (batch - 1) * stride;
@@ -64,17 +65,22 @@ float load(const Layout& layout, const std::byte* data, std::int64_t at) {
     std::memcpy(&bits, data + 2 * at, 2);
     return concord::gpu::half_value(bits);
   }
+  if (layout.type == CUDA_R_8I) return static_cast<float>(static_cast<std::int8_t>(data[at]));
   float value = 0;
   std::memcpy(&value, data + 4 * at, 4);
   return value;
 }
 
-void store(const Layout& layout, std::byte* data, std::int64_t at, float value) {
+void store(const Layout& layout, std::byte* data, std::int64_t at, double value) {
   if (layout.type == CUDA_R_16F) {
-    const std::uint16_t bits = concord::gpu::to_half(value);
+    const std::uint16_t bits = concord::gpu::to_half(static_cast<float>(value));
     std::memcpy(data + 2 * at, &bits, 2);
+  } else if (layout.type == CUDA_R_32I) {
+    const auto bits = static_cast<std::int32_t>(value);
+    std::memcpy(data + 4 * at, &bits, 4);
   } else {
-    std::memcpy(data + 4 * at, &value, 4);
+    const auto single = static_cast<float>(value);
+    std::memcpy(data + 4 * at, &single, 4);
   }
 }
 
@@ -88,6 +94,20 @@ double activated(cublasLtEpilogue_t epilogue, double x) {
 
 const std::byte* host(CUdeviceptr address, std::size_t bytes) {
   return static_cast<const std::byte*>(fakeCudaHost(address, bytes));
+}
+
+// An operand as the operation takes it: with so many bits of its significand.
+float operand(const Operation& operation, float value) {
+  const unsigned dropped = operation.compute == CUBLAS_COMPUTE_32F_FAST_TF32   ? 13
+                           : operation.compute == CUBLAS_COMPUTE_32F_FAST_16BF ? 16
+                                                                               : 0;
+  if (dropped == 0 || !std::isfinite(value)) return value;
+  std::uint32_t bits = 0;
+  std::memcpy(&bits, &value, sizeof bits);
+  bits += (1U << (dropped - 1)) - 1 + (bits >> dropped & 1U);  // to nearest, ties to even
+  bits &= ~((1U << dropped) - 1);
+  std::memcpy(&value, &bits, sizeof bits);
+  return value;
 }
 
 void multiply(void* data) {
@@ -107,25 +127,30 @@ void multiply(void* data) {
       for (std::int64_t row = 0; row < static_cast<std::int64_t>(p.d.rows); ++row) {
         double sum = 0;
         for (std::int64_t k = 0; k < depth; ++k) {
-          sum += static_cast<double>(
-                     load(p.a, a, z * p.a.stride + (ta ? row * p.a.ld + k : k * p.a.ld + row))) *
-                 load(p.b, b, z * p.b.stride + (tb ? k * p.b.ld + column : column * p.b.ld + k));
+          const float left =
+              load(p.a, a, z * p.a.stride + (ta ? row * p.a.ld + k : k * p.a.ld + row));
+          const float right =
+              load(p.b, b, z * p.b.stride + (tb ? k * p.b.ld + column : column * p.b.ld + k));
+          sum += static_cast<double>(operand(p.operation, left)) * operand(p.operation, right);
         }
         sum *= p.alpha;
         const std::int64_t at = z * p.d.stride + column * p.d.ld + row;
         if (p.beta != 0) sum += p.beta * static_cast<double>(load(p.c, c, at));
         if (bias != nullptr) sum += load(p.d, bias, row);
-        store(p.d, d, at, static_cast<float>(activated(p.operation.epilogue, sum)));
+        store(p.d, d, at, activated(p.operation.epilogue, sum));
       }
     }
   }
 }
 
 std::string text_of(const Layout& layout) {
-  return std::string(layout.type == CUDA_R_16F ? "f16" : "f32") + " " +
-         std::to_string(layout.rows) + "x" + std::to_string(layout.columns) + " ld " +
-         std::to_string(layout.ld) + " batch " + std::to_string(layout.batch) + " stride " +
-         std::to_string(layout.stride);
+  const char* type = layout.type == CUDA_R_16F   ? "f16"
+                     : layout.type == CUDA_R_8I  ? "i8"
+                     : layout.type == CUDA_R_32I ? "i32"
+                                                 : "f32";
+  return std::string(type) + " " + std::to_string(layout.rows) + "x" +
+         std::to_string(layout.columns) + " ld " + std::to_string(layout.ld) + " batch " +
+         std::to_string(layout.batch) + " stride " + std::to_string(layout.stride);
 }
 
 // A matrix that fits what the operation wants of it.
@@ -133,6 +158,17 @@ bool fits(const Layout& layout, bool transposed, std::uint64_t rows, std::uint64
   const bool shape = transposed ? layout.rows == columns && layout.columns == rows
                                 : layout.rows == rows && layout.columns == columns;
   return shape && layout.ld >= static_cast<std::int64_t>(layout.rows);
+}
+
+// Whether the library has such a product: which types go together, and for bytes in which form.
+bool is_offered(const Product& p, bool ta, bool tb, std::uint64_t depth) {
+  const bool bytes = p.operation.compute == CUBLAS_COMPUTE_32I;
+  if (bytes != (p.operation.scale == CUDA_R_32I) || bytes != (p.d.type == CUDA_R_32I)) return false;
+  if (p.a.type != p.b.type || p.c.type != p.d.type) return false;
+  if (!bytes) return p.a.type == p.d.type && p.a.type != CUDA_R_8I;
+  return p.a.type == CUDA_R_8I && ta && !tb && depth % 4 == 0 && p.d.rows % 4 == 0 &&
+         p.a.ld % 4 == 0 && p.b.ld % 4 == 0 && p.d.ld % 4 == 0 &&
+         p.operation.epilogue == CUBLASLT_EPILOGUE_DEFAULT;
 }
 
 template <class T>
@@ -155,7 +191,8 @@ std::vector<std::unique_ptr<Product>>& products() {
 
 }  // namespace
 
-// "A: …; B: …; D: …; transposes NT; epilogue 4; beta 0; fast_tf32" of the last product.
+// "A: …; B: …; D: …; transposes NT; epilogue 4; beta 0; fast_tf32" (or fast_bf16) of the last
+// product.
 FAKE_CUDA_EXPORT const char* fakeCublasLog() {
   return log.c_str();
 }
@@ -178,9 +215,10 @@ FAKE_CUDA_EXPORT cublasStatus_t cublasLtDestroy(cublasLtHandle_t) {
 
 FAKE_CUDA_EXPORT cublasStatus_t cublasLtMatmulDescCreate(cublasLtMatmulDesc_t* made,
                                                          cublasComputeType_t compute,
-                                                         cudaDataType_t) {
+                                                         cudaDataType_t scale) {
   auto* operation = new Operation;  // NOLINT: a handle
   operation->compute = compute;
+  operation->scale = scale;
   *made = reinterpret_cast<cublasLtMatmulDesc_t>(operation);
   return CUBLAS_STATUS_SUCCESS;
 }
@@ -269,8 +307,13 @@ FAKE_CUDA_EXPORT cublasStatus_t cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulD
   p.b = object<Layout>(b_layout);
   p.c = object<Layout>(c_layout);
   p.d = object<Layout>(d_layout);
-  p.alpha = *static_cast<const float*>(alpha);
-  p.beta = *static_cast<const float*>(beta);
+  const auto factor = [&](const void* at) {
+    return p.operation.scale == CUDA_R_32I
+               ? static_cast<float>(*static_cast<const std::int32_t*>(at))
+               : *static_cast<const float*>(at);
+  };
+  p.alpha = factor(alpha);
+  p.beta = factor(beta);
   const void* pointers[] = {a, b, c, d, p.operation.bias};
   for (int i = 0; i < 5; ++i) p.pointers[i] = reinterpret_cast<CUdeviceptr>(pointers[i]);
   const bool ta = p.operation.transpose_a != CUBLAS_OP_N;
@@ -280,7 +323,10 @@ FAKE_CUDA_EXPORT cublasStatus_t cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulD
         (ta ? "T" : "N") + (tb ? "T" : "N") + "; epilogue " +
         std::to_string(static_cast<int>(p.operation.epilogue)) + "; beta " +
         std::to_string(static_cast<int>(p.beta)) +
-        (p.operation.compute == CUBLAS_COMPUTE_32F_FAST_TF32 ? "; fast_tf32" : "");
+        (p.operation.compute == CUBLAS_COMPUTE_32F_FAST_TF32   ? "; fast_tf32"
+         : p.operation.compute == CUBLAS_COMPUTE_32F_FAST_16BF ? "; fast_bf16"
+                                                               : "");
+  if (!is_offered(p, ta, tb, depth)) return CUBLAS_STATUS_NOT_SUPPORTED;
   if (!fits(p.a, ta, p.d.rows, depth) || !fits(p.b, tb, depth, p.d.columns) ||
       !fits(p.d, false, p.d.rows, p.d.columns)) {
     return CUBLAS_STATUS_INVALID_VALUE;

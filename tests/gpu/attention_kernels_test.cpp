@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <functional>
 #include <string>
@@ -154,7 +155,7 @@ struct FlashCase {
 };
 
 template <class T>
-void check_flash(const FlashCase& f, int width, const std::string& type,
+void check_flash(const FlashCase& f, const std::string& width, const std::string& type,
                  const std::function<std::vector<T>(const std::vector<float>&)>& store,
                  const std::function<double(T)>& load, double tolerance) {
   const AttentionCase& c = f.c;
@@ -202,8 +203,8 @@ void check_flash(const FlashCase& f, int width, const std::string& type,
   params.scale = c.scale;
   params.cap = c.cap;
   params.nan_to_zero = c.nan_to_zero ? 1 : 0;
-  const int tile = width == 256 ? 16 : 32;
-  launch("attention_flash" + std::to_string(width) + "_" + type,
+  const int tile = width == "256" ? 16 : width.ends_with("coop") ? 64 : 32;
+  launch("attention_flash" + width + "_" + type,
          {static_cast<std::uint32_t>((c.queries + tile - 1) / tile),
           static_cast<std::uint32_t>(c.heads), static_cast<std::uint32_t>(c.batch)},
          params);
@@ -284,23 +285,28 @@ std::vector<FlashCase> flash_cases() {
   return cases;
 }
 
-class AttentionFlash : public testing::TestWithParam<int> {};
-
-TEST_P(AttentionFlash, MatchesPlainLoops) {
+// Depths up to `width`.
+std::vector<FlashCase> flash_cases(int width) {
   std::vector<FlashCase> cases = flash_cases();
-  if (GetParam() > 64) {
+  if (width > 64) {
     cases.push_back({{.heads = 2,
                       .kv_heads = 2,
                       .queries = 40,
                       .keys = 50,
-                      .depth = GetParam(),
-                      .v_depth = GetParam() - 5,
+                      .depth = width,
+                      .v_depth = width - 5,
                       .causal = true,
                       .scale = 0.08f}});
   }
-  for (const FlashCase& f : cases) {
+  return cases;
+}
+
+class AttentionFlash : public testing::TestWithParam<int> {};
+
+TEST_P(AttentionFlash, MatchesPlainLoops) {
+  for (const FlashCase& f : flash_cases(GetParam())) {
     check_flash<float>(
-        f, GetParam(), "f32", [](const std::vector<float>& x) { return x; },
+        f, std::to_string(GetParam()), "f32", [](const std::vector<float>& x) { return x; },
         [](float x) { return double{x}; }, 1e-5);
     if (HasFailure()) return;
   }
@@ -310,13 +316,48 @@ TEST_P(AttentionFlash, MatchesPlainLoopsInF16) {
   if (!runs_here("attention_flash64_f16")) GTEST_SKIP() << "the device has no 16-bit floats";
   for (const FlashCase& f : flash_cases()) {
     check_flash<std::uint16_t>(
-        f, GetParam(), "f16", [](const std::vector<float>& x) { return to_half(x); },
+        f, std::to_string(GetParam()), "f16",
+        [](const std::vector<float>& x) { return to_half(x); },
         [](std::uint16_t x) { return double{half_value(x)}; }, 1e-3);
     if (HasFailure()) return;
   }
 }
 
 INSTANTIATE_TEST_SUITE_P(All, AttentionFlash, testing::Values(64, 128, 256));
+
+// Probabilities are rounded to the operands' type, by 2^-11 and 2^-8 of each at most.
+class AttentionOnMatrixUnits : public testing::TestWithParam<int> {
+ protected:
+  void SetUp() override {
+    if (!runs_here("attention_flash64_coop_f16")) GTEST_SKIP() << "the device has no matrix units";
+  }
+  std::string width() const { return std::to_string(GetParam()) + "_coop"; }
+};
+
+TEST_P(AttentionOnMatrixUnits, MatchesPlainLoopsInF16) {
+  for (const FlashCase& f : flash_cases(GetParam())) {
+    check_flash<std::uint16_t>(
+        f, width(), "f16", [](const std::vector<float>& x) { return to_half(x); },
+        [](std::uint16_t x) { return double{half_value(x)}; }, 1.5e-3);
+    if (HasFailure()) return;
+  }
+}
+
+TEST_P(AttentionOnMatrixUnits, MatchesPlainLoopsInBf16) {
+  const auto rounded = [](std::vector<float> x) {
+    for (float& value : x) {
+      value = std::bit_cast<float>(std::bit_cast<std::uint32_t>(value) & 0xffff0000U);
+    }
+    return x;
+  };
+  for (const FlashCase& f : flash_cases(GetParam())) {
+    check_flash<float>(
+        f, width(), "bf16", rounded, [](float x) { return double{x}; }, 4.5e-3);
+    if (HasFailure()) return;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, AttentionOnMatrixUnits, testing::Values(64, 128));
 
 }  // namespace
 }  // namespace concord::gpu

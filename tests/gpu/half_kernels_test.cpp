@@ -73,14 +73,17 @@ class F16 : public testing::Test {
   }
 };
 
-// Names without their type of the kernels that take Params and have an f16 form.
+// Names without their type of the kernels that take Params and have both forms.
 template <class Params>
 std::vector<std::string> families_of(const std::string& prefix) {
   std::vector<std::string> names;
   for (const Kernel* kernel : all_kernels()) {
     const std::string name(kernel->name);
     if (kernel->params_struct != Params::struct_name || !name.ends_with("_f16")) continue;
-    if (name.starts_with(prefix)) names.push_back(name.substr(0, name.size() - 4));
+    const std::string family = name.substr(0, name.size() - 4);
+    if (find_kernel(typed(family, false)) == nullptr) continue;  // matrix units take 16 bits only
+    if (!runs_here(name)) continue;                              // CUDA has none for CPU drivers
+    if (name.starts_with(prefix)) names.push_back(family);
   }
   EXPECT_FALSE(names.empty());
   return names;
@@ -235,41 +238,58 @@ TEST_F(F16, AttentionAndRotary) {
   });
 }
 
+// A product of one shape with bias and residual, and its operands.
+struct HalfProduct {
+  static constexpr int m = 19, n = 70, k = 28;
+  Both a = both(normal(m * k, 1));
+  Both b = both(normal(k * n, 2));
+  Both bias = both(normal(n, 3));
+  Both residual = both(normal(m * n, 4));
+  Both c = empty_both(m * n);
+
+  void run(const std::string& name, bool half) const {
+    const bool transposed = name.find("transposed") != std::string::npos;
+    kernels::MatmulParams params;
+    params.a = a.of(half);
+    params.b = b.of(half);
+    params.c = c.of(half);
+    params.bias = bias.of(half);
+    params.residual = residual.of(half);
+    params.m = m;
+    params.n = n;
+    params.k = k;
+    params.a_row = k;
+    params.a_column = 1;
+    params.b_row = transposed ? 1 : n;
+    params.b_column = transposed ? k : 1;
+    params.c_row = n;
+    params.batch1 = 1;
+    params.batch2 = 1;
+    params.alpha = 0.5f;
+    launch(typed(name, half), {9, m, 1}, params);
+  }
+};
+
 TEST_F(F16, MatrixProducts) {
-  const int m = 19;
-  const int n = 70;
-  const int k = 28;
-  const Both a = both(normal(m * k, 1));
-  const Both b = both(normal(k * n, 2));
-  const Both bias = both(normal(n, 3));
-  const Both residual = both(normal(m * n, 4));
-  const Both c = empty_both(m * n);
+  const HalfProduct product;
   for (const std::string& name : families_of<kernels::MatmulParams>("matmul_")) {
     SCOPED_TRACE(name);
     if (name.find("wave") != std::string::npos && test_device().properties().subgroup_size < 8) {
       continue;
     }
-    const bool transposed = name.find("transposed") != std::string::npos;
-    compare_types(c, m * n, [&](bool half) {
-      kernels::MatmulParams params;
-      params.a = a.of(half);
-      params.b = b.of(half);
-      params.c = c.of(half);
-      params.bias = bias.of(half);
-      params.residual = residual.of(half);
-      params.m = m;
-      params.n = n;
-      params.k = k;
-      params.a_row = k;
-      params.a_column = 1;
-      params.b_row = transposed ? 1 : n;
-      params.b_column = transposed ? k : 1;
-      params.c_row = n;
-      params.batch1 = 1;
-      params.batch2 = 1;
-      params.alpha = 0.5f;
-      launch(typed(name, half), {9, m, 1}, params);
-    });
+    compare_types(product.c, product.m * product.n, [&](bool half) { product.run(name, half); });
+  }
+}
+
+TEST_F(F16, MatrixProductsOnMatrixUnits) {
+  if (!runs_here("matmul_coop64_f16")) GTEST_SKIP() << "the device has no matrix units";
+  const HalfProduct product;
+  for (const char* name : {"matmul_coop64", "matmul_coop128"}) {
+    SCOPED_TRACE(name);
+    // They may add up in another order.
+    compare_types(
+        product.c, product.m * product.n,
+        [&](bool half) { product.run(half ? name : "matmul_tile64", half); }, 1);
   }
 }
 

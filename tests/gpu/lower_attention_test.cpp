@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/gpu/device_fixture.h"
 #include "tests/gpu/lowering_fixture.h"
 
 namespace concord::gpu {
@@ -22,6 +23,7 @@ struct AttentionCase {
   Shape float_mask = {0}, bool_mask = {0};  // {0}: none
   std::vector<std::int64_t> lengths = {};
   std::int64_t nan_to_zero = 0;
+  Precision precision = Precision::f32;
 };
 
 constexpr std::int64_t kBatch = 2;
@@ -64,11 +66,19 @@ Tensor random_bools(const Shape& shape) {
   return tensor;
 }
 
+// What the roundings of operands and probabilities may make of values below 1.
+double tolerance_of(Precision precision) {
+  return precision == Precision::f32 ? 2e-6 : precision == Precision::f16 ? 4e-3 : 2e-2;
+}
+
 class LowerAttention : public testing::TestWithParam<AttentionCase> {};
 
 TEST_P(LowerAttention, agrees_with_double_loops) {
   const AttentionCase& c = GetParam();
   const double scale = 0.6;
+  const DeviceProperties& device = test_device().properties();
+  if (c.precision == Precision::f16 && !device.abilities.f16) GTEST_SKIP() << "no 16-bit floats";
+  if (c.precision == Precision::bf16 && !device.short_products) GTEST_SKIP() << "no bf16";
   NodeCase test{"attention",
                 {{"q_layout", c.q_layout},
                  {"k_layout", c.k_layout},
@@ -81,6 +91,7 @@ TEST_P(LowerAttention, agrees_with_double_loops) {
                  {"nan_to_zero", c.nan_to_zero},
                  {"softmax_precision", DataType::undefined}},
                 {}};
+  test.precision = c.precision;
   const Tensor q = random_floats(arranged({kBatch, c.heads, c.queries, c.depth}, c.q_layout), 1);
   const Tensor k = random_floats(arranged({kBatch, c.key_heads, c.keys, c.depth}, c.k_layout), 2);
   const Tensor v =
@@ -125,7 +136,8 @@ TEST_P(LowerAttention, agrees_with_double_loops) {
           if (largest == -INFINITY) {
             ASSERT_TRUE(c.nan_to_zero != 0 ? got == 0.0 : std::isnan(got)) << got;
           } else {
-            ASSERT_LE(std::abs(got - expected), 2e-6) << b << " " << h << " " << i << " " << d;
+            ASSERT_LE(std::abs(got - expected), tolerance_of(c.precision))
+                << b << " " << h << " " << i << " " << d;
           }
         }
       }
@@ -210,8 +222,38 @@ INSTANTIATE_TEST_SUITE_P(
                            c.keys = 70;
                            c.depth = 32;
                            c.value_depth = 24;
+                         }),
+                    with("wide",
+                         [](AttentionCase& c) {
+                           c.queries = 33;
+                           c.keys = 20;
+                           c.depth = 100;
+                           c.value_depth = 128;
+                           c.causal = "top_left";
                          })),
     [](const auto& one) { return one.param.name; });
+
+AttentionCase longer(std::string name, Precision precision, std::int64_t depth) {
+  AttentionCase c;
+  c.name = std::move(name);
+  c.precision = precision;
+  c.q_layout = c.y_layout = "bshd";
+  c.k_layout = "bhds";
+  c.key_heads = 2;
+  c.queries = 70;
+  c.keys = 75;
+  c.depth = c.value_depth = depth;
+  c.causal = "bottom_right";
+  c.window = 40;
+  return c;
+}
+
+INSTANTIATE_TEST_SUITE_P(Short, LowerAttention,
+                         testing::Values(longer("f16", Precision::f16, 16),
+                                         longer("f16_wide", Precision::f16, 80),
+                                         longer("bf16", Precision::bf16, 16),
+                                         longer("bf16_wide", Precision::bf16, 80)),
+                         [](const auto& one) { return one.param.name; });
 
 }  // namespace
 }  // namespace concord::gpu

@@ -1,5 +1,6 @@
 #include "tests/gpu/lowering_fixture.h"
 
+#include <map>
 #include <memory>
 #include <random>
 
@@ -57,13 +58,22 @@ Built build(const NodeCase& test) {
   return built;
 }
 
-Backend& backend() {
-  static const std::unique_ptr<Backend> made = [] {
+CompileOptions options_of(const NodeCase& test) {
+  CompileOptions options;
+  options.precision = test.precision;
+  return options;
+}
+
+Backend& backend(const NodeCase& test) {
+  static std::map<Precision, std::unique_ptr<Backend>> made;
+  std::unique_ptr<Backend>& one = made[test.precision];
+  if (one == nullptr) {
     // Shared with the other tests of the program, which own it.
     std::shared_ptr<Device> device(&test_device(), [](Device*) {});
-    return make_backend("vulkan", 0, device, {});
-  }();
-  return *made;
+    one = make_backend(test_device().properties().runs_ptx ? "cuda" : "vulkan", 0, device,
+                       options_of(test));
+  }
+  return *one;
 }
 
 class EverythingSink : public TapSink {
@@ -78,10 +88,10 @@ class EverythingSink : public TapSink {
 std::vector<Tensor> run_node(const NodeCase& test) {
   const Built built = build(test);
   const graph::Node& node = built.graph->node(built.graph->order().front());
-  const auto reason = backend().why_unsupported(*built.graph, node);
+  const auto reason = backend(test).why_unsupported(*built.graph, node);
   EXPECT_EQ(reason.value_or(""), "");
   if (reason.has_value()) return {};
-  const auto program = backend().compile(built.graph, {});
+  const auto program = backend(test).compile(built.graph, options_of(test));
   const auto plan = program->plan(built.bindings);
   std::vector<Tensor> outputs;
   std::vector<Tensor> again;
@@ -105,7 +115,13 @@ std::vector<Tensor> run_node(const NodeCase& test) {
 std::string refusal(const NodeCase& test) {
   const Built built = build(test);
   const graph::Node& node = built.graph->node(built.graph->order().front());
-  return backend().why_unsupported(*built.graph, node).value_or("");
+  return backend(test).why_unsupported(*built.graph, node).value_or("");
+}
+
+Planned plan_node(const NodeCase& test) {
+  const Built built = build(test);
+  const auto plan = backend(test).compile(built.graph, options_of(test))->plan(built.bindings);
+  return {plan->steps().front(), plan->memory().activations};
 }
 
 Tensor floats(Shape shape, const std::vector<float>& values) {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "backends/backend.h"
 #include "graph/attributes.h"
 #include "graph/graph.h"
 #include "graph/tensor.h"
@@ -19,11 +20,19 @@ struct NodeCase {
   std::vector<bool> constant = {};  // which inputs are constants of the graph
   std::vector<DataType> outputs = {DataType::f32};
   bool symbolic = false;  // extents of inputs are symbols bound when planning
+  Precision precision = Precision::model;
 };
 
 // Infers, compiles and runs it twice, through replay; fails the test if the two differ or if a run
 // with taps does.
 std::vector<Tensor> run_node(const NodeCase& test);
+
+// The one step of the node's plan, and the bytes of the plan's arena.
+struct Planned {
+  StepInfo step;
+  std::int64_t activations = 0;
+};
+Planned plan_node(const NodeCase& test);
 
 // Why the backend refuses it; empty if it does not.
 std::string refusal(const NodeCase& test);

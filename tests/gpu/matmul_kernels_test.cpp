@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <string>
 
@@ -51,6 +52,9 @@ std::vector<Variant> variants() {
     all.push_back({"matmul_wave16x64_quads", 16, 64, true, 1, 8, epilogue, 4});
   }
   for (Variant& v : all) v.name += (v.epilogue.empty() ? "" : "_" + v.epilogue) + "_f32";
+  // Of operands that are bf16 already, so that only sums are rounded.
+  all.push_back({"matmul_coop64_bf16", 64, 64});
+  all.push_back({"matmul_coop128_bf16", 128, 128});
   return all;
 }
 
@@ -83,7 +87,19 @@ double activate(double x, int activation) {
   }
 }
 
-class MatmulKernel : public testing::TestWithParam<Variant> {};
+class MatmulKernel : public testing::TestWithParam<Variant> {
+ protected:
+  void SetUp() override {
+    if (!runs_here(GetParam().name)) GTEST_SKIP() << "not on this device";
+  }
+};
+
+void round_to_bf16(std::vector<float>& values) {
+  for (float& value : values) {
+    const auto bits = std::bit_cast<std::uint32_t>(value);
+    value = std::bit_cast<float>((bits + 0x7fffU + (bits >> 16 & 1U)) & 0xffff0000U);
+  }
+}
 
 void check(const Variant& variant, const Problem& p) {
   SCOPED_TRACE(testing::Message() << p.m << "x" << p.n << "x" << p.k << " transposed "
@@ -98,6 +114,10 @@ void check(const Variant& variant, const Problem& p) {
   const int mn = p.m * p.n;
   std::vector<float> a = normal(static_cast<std::size_t>(batches) * mk, 1);
   std::vector<float> b = normal(static_cast<std::size_t>(b_batches) * kn, 2);
+  if (variant.name.ends_with("_bf16")) {
+    round_to_bf16(a);
+    round_to_bf16(b);
+  }
   if (k_pitch > p.k) {
     for (std::size_t i = p.k; i < a.size(); i += k_pitch) a[i] = NAN;
     for (std::size_t i = p.k; p.transpose_b && i < b.size(); i += k_pitch) b[i] = NAN;

@@ -33,6 +33,8 @@ struct ModuleInfo {
   std::string name;
   SpirvModule spirv;
   PtxModule ptx;  // empty text: none
+  // For matrix units: its SPIR-V only emulates them, and is not embedded.
+  bool is_coop = false;
   std::vector<KernelInfo> kernels;
 };
 

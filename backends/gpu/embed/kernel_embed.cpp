@@ -64,6 +64,7 @@ void make_family(const std::string& name, const std::string& folder,
     const std::string ptx = comma < rest.size() ? rest.substr(comma + 1) : std::string();
     ModuleInfo module;
     module.name = module_name;
+    module.is_coop = module_name.ends_with("_coop");
     try {
       module.spirv = read_spirv(read_words(spirv));
       module.kernels = read_reflection(read_file(reflection));

@@ -9,6 +9,7 @@ namespace {
 
 constexpr std::string_view kEntry = ".visible .entry ";
 constexpr std::string_view kParam = ".param ";
+constexpr std::string_view kShared = ".shared .align ";
 
 std::string_view trimmed(std::string_view line) {
   const std::size_t begin = line.find_first_not_of(" \t\r");
@@ -68,6 +69,11 @@ PtxModule read_ptx(const std::string& text) {
       offset += bytes;
     }
     if (!entry.empty() && content.ends_with(')')) entry.clear();
+    if (content.starts_with(kShared)) {
+      // Slang gives arrays their elements' alignment, and loads 16 bytes of matrices at once.
+      content.remove_prefix(content.find(' ', kShared.size()));
+      module.text += ".shared .align 16";
+    }
     module.text.append(content);
     module.text += '\n';
   }

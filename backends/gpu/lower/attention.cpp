@@ -4,6 +4,7 @@
 #include <string>
 
 #include "backends/gpu/convert.h"
+#include "backends/gpu/kernels/attention_flash.h"
 #include "backends/gpu/lower/emit.h"
 #include "backends/gpu/lower/matmul_problem.h"
 #include "backends/gpu/lower/rows.h"
@@ -97,21 +98,17 @@ void multiply_values(NodeLowering& node, const Attention& a) {
   emit_matmul(node, p);
 }
 
-// Scores to probabilities, in place.
-void emit_softmax(NodeLowering& node, const Attention& a, float scale) {
-  using Params = kernels::AttentionParams;
-  Params params;
-  params.scores = node.update(a.scores);
-  params.rows = to_i32(a.scores.count() / a.keys);
+// What both ways of computing it call the same.
+template <class Params>
+void set_mask(NodeLowering& node, const Attention& a, Params& params) {
   params.heads = to_i32(a.q.heads);
   params.queries = to_i32(a.queries);
   params.keys = to_i32(a.keys);
-  params.pitch = to_i32(a.keys);
   if (node.has(3)) {
     const Operand mask = node.in(3);
     params.mask = node.read(mask);
     params.mask_kind = node.in_dtype(3) == DataType::boolean ? 2 : 1;
-    const Shape strides = broadcast_strides(mask.shape, a.scores.shape);
+    const Shape strides = broadcast_strides(mask.shape, {a.batch, a.q.heads, a.queries, a.keys});
     params.mask_batch = to_i32(strides[0]);
     params.mask_head = to_i32(strides[1]);
     params.mask_query = to_i32(strides[2]);
@@ -124,13 +121,90 @@ void emit_softmax(NodeLowering& node, const Attention& a, float scale) {
       causal == "bottom_right" ? static_cast<std::int32_t>(a.keys - a.queries) : 0;
   params.window = static_cast<std::int32_t>(
       std::clamp<std::int64_t>(node.attrs().integer("window", -1), -1, a.keys + a.queries));
-  params.scale = scale;
+  params.scale = static_cast<float>(node.attrs().number("scale"));
   params.cap = static_cast<float>(node.attrs().number("softcap", 0.0));
   params.nan_to_zero = static_cast<std::int32_t>(node.attrs().integer("nan_to_zero", 0));
+}
+
+// Scores to probabilities, in place.
+void emit_softmax(NodeLowering& node, const Attention& a) {
+  using Params = kernels::AttentionParams;
+  Params params;
+  params.scores = node.update(a.scores);
+  params.rows = to_i32(a.scores.count() / a.keys);
+  params.pitch = to_i32(a.keys);
+  set_mask(node, a, params);
   node.dispatch(node.kernel<Params>(
                     softmax_name(node.properties(), a.keys, params.cap != 0.0F, a.scores.dtype)),
                 row_groups(params.rows), params);
   node.add_flops(8.0 * static_cast<double>(a.scores.count()));
+}
+
+// The kernel that needs no scores in memory, and how many queries a workgroup of it takes.
+struct Flash {
+  std::string kernel;
+  std::int64_t rows = 0;
+  DataType operands = DataType::undefined;
+};
+
+// CPU drivers are faster in three steps. So are GPUs with few queries, where the products are bound
+// by memory and spread the keys over all processors; the scores are then a few rows.
+std::optional<Flash> flash_for(const NodeLowering& node, const Attention& a) {
+  constexpr std::int64_t kFewQueries = 4;
+  constexpr std::uint32_t kSharedBytes = 32 << 10;
+  const DeviceProperties& device = node.properties();
+  const std::int64_t depth = std::max(a.q.depth, a.v.depth);
+  const DataType storage = a.q.operand.dtype;
+  if (device.is_cpu_driver || device.shared_bytes < kSharedBytes || a.queries <= kFewQueries ||
+      depth > 256 || a.q.batch != a.batch ||
+      (storage != DataType::f32 && storage != DataType::f16)) {
+    return std::nullopt;
+  }
+  if (const auto operands = coop_operands(node, storage); operands.has_value() && depth <= 128) {
+    const char* width = depth <= 64 ? "64" : "128";
+    return Flash{std::string("attention_flash") + width + "_coop_" +
+                     (*operands == DataType::bf16 ? "bf16" : "f16"),
+                 64, *operands};
+  }
+  const char* width = depth <= 64 ? "64" : depth <= 128 ? "128" : "256";
+  return Flash{std::string("attention_flash") + width + "_" + type_suffix(storage),
+               depth <= 128 ? 32 : 16, storage};
+}
+
+// k where kernels can read it: with its depth dense.
+Operand keys_by_row(NodeLowering& node, const Strided& k) {
+  if (k.d == 1 || k.depth == 1) return k.operand;
+  Operand rows = node.temporary(k.operand.dtype, {k.batch, k.heads, k.seq, k.depth});
+  const Shape own = contiguous_strides(k.operand.shape);  // bhds
+  emit_copy(node, k.operand, rows,
+            {rows.shape, {own[0], own[1], own[3], own[2]}, contiguous_strides(rows.shape), 0, 0});
+  return rows;
+}
+
+void emit_flash(NodeLowering& node, const Attention& a, const Flash& flash) {
+  using Params = kernels::AttentionFlashParams;
+  const auto bit = [&](const char* layout, std::int32_t value) {
+    return node.attrs().text(layout) == "bshd" ? value : 0;
+  };
+  Params params;
+  params.q = node.read(a.q.operand);
+  params.k = node.read(keys_by_row(node, a.k));
+  params.v = node.read(a.v.operand);
+  params.y = node.write(a.y.operand);
+  set_mask(node, a, params);
+  params.kv_heads = to_i32(a.k.heads);
+  params.depth = to_i32(a.q.depth);
+  params.v_depth = to_i32(a.v.depth);
+  params.layout = bit("q_layout", 1) | bit("k_layout", 2) | bit("v_layout", 4) | bit("y_layout", 8);
+  params.shared_batch = (a.k.batch < a.batch ? 2 : 0) | (a.v.batch < a.batch ? 4 : 0);
+  if (flash.operands == DataType::bf16) node.set_operands(DataType::bf16);
+  node.dispatch(node.kernel<Params>(flash.kernel),
+                {static_cast<std::uint32_t>((a.queries + flash.rows - 1) / flash.rows),
+                 static_cast<std::uint32_t>(a.q.heads), static_cast<std::uint32_t>(a.batch)},
+                params);
+  const double scores = static_cast<double>(a.batch) * static_cast<double>(a.q.heads) *
+                        static_cast<double>(a.queries) * static_cast<double>(a.keys);
+  node.add_flops(scores * (2.0 * static_cast<double>(a.q.depth + a.v.depth) + 8.0));
 }
 
 void lower(NodeLowering& node) {
@@ -145,9 +219,10 @@ void lower(NodeLowering& node) {
   a.queries = a.q.seq;
   a.keys = a.k.seq;
   if (a.keys == 0) return node.fill(a.y.operand, 0);
+  if (const auto flash = flash_for(node, a)) return emit_flash(node, a, *flash);
   a.scores = node.temporary(a.q.operand.dtype, {a.batch, a.q.heads, a.queries, a.keys});
   multiply_keys(node, a);
-  emit_softmax(node, a, static_cast<float>(node.attrs().number("scale")));
+  emit_softmax(node, a);
   multiply_values(node, a);
 }
 

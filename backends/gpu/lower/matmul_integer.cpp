@@ -1,5 +1,6 @@
 #include "backends/gpu/kernels/quantize.h"
 #include "backends/gpu/lower/emit.h"
+#include "backends/gpu/lower/matmul_int8.h"
 #include "backends/gpu/lower/strides.h"
 #include "graph/error.h"
 
@@ -48,15 +49,16 @@ void lower(NodeLowering& node) {
   const std::int64_t m = y.shape[y.shape.size() - 2];
   const std::int64_t n = y.shape.back();
   const std::int64_t k = a.shape.back();
+  node.add_flops(2.0 * static_cast<double>(y.count()) * static_cast<double>(k));
+  IntegerProduct product{a, b, y, element_count(batch), m, n, k};
+  if (node.has(2)) product.a_zero_step = zero_step(node, 2, m);
+  if (node.has(3)) product.b_zero_step = zero_step(node, 3, n);
+  if (emit_library_integers(node, product)) return;
   kernels::QuantizeMatmulParams params{node.read(a), node.read(b)};
-  if (node.has(2)) {
-    params.a_zeros = node.read(node.in(2));
-    params.a_zero_step = zero_step(node, 2, m);
-  }
-  if (node.has(3)) {
-    params.b_zeros = node.read(node.in(3));
-    params.b_zero_step = zero_step(node, 3, n);
-  }
+  if (node.has(2)) params.a_zeros = node.read(node.in(2));
+  if (node.has(3)) params.b_zeros = node.read(node.in(3));
+  params.a_zero_step = product.a_zero_step;
+  params.b_zero_step = product.b_zero_step;
   params.c = node.write(y);
   params.m = to_i32(m);
   params.n = to_i32(n);
@@ -68,7 +70,6 @@ void lower(NodeLowering& node) {
                 {static_cast<std::uint32_t>((n + 31) / 32), static_cast<std::uint32_t>((m + 3) / 4),
                  static_cast<std::uint32_t>(element_count(batch))},
                 params);
-  node.add_flops(2.0 * static_cast<double>(y.count()) * static_cast<double>(k));
 }
 
 }  // namespace

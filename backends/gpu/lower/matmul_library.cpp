@@ -100,6 +100,11 @@ bool emit_library_matmul(NodeLowering& node, const MatmulProblem& p) {
   command.alpha = p.alpha;
   command.epilogue = relu ? Epilogue::kRelu : gelu ? Epilogue::kGeluTanh : Epilogue::kNone;
   command.element_bytes = p.c.dtype == DataType::f16 ? 2 : 4;
+  if (p.c.dtype == DataType::f32 && node.properties().short_products) {
+    command.operands = node.precision() == Precision::tf32   ? Operands::kTf32
+                       : node.precision() == Precision::bf16 ? Operands::kBf16
+                                                             : Operands::kAsStored;
+  }
   node.library_matmul(command);
   node.add_flops(2.0 * static_cast<double>(p.m) * static_cast<double>(p.n) *
                  static_cast<double>(p.k) * static_cast<double>(batch->count));

@@ -67,17 +67,29 @@ Choice choose_for_cpu(const MatmulProblem& p, const DeviceProperties& device) {
   return {"matmul_wave16x64" + layout + epilogue(p, false), 16, 64};
 }
 
+constexpr std::int64_t kFewRows = 4;  // where memory is the limit, and no tile is filled
+
+// Whether results in tiles of this size give a GPU's many processors something to do.
+bool is_enough(const MatmulProblem& p, std::int64_t batches, std::int64_t tile) {
+  constexpr std::int64_t kEnoughGroups = 128;
+  return ((p.m + tile - 1) / tile) * ((p.n + tile - 1) / tile) * batches >= kEnoughGroups;
+}
+
 Choice choose_for_gpu(const MatmulProblem& p, std::int64_t batches) {
-  if (p.m <= 4) {
+  if (p.m <= kFewRows) {
     return p.b_row == 1 ? Choice{"matmul_gemv_transposed_", 1, 8} : Choice{"matmul_gemv_", 1, 32};
   }
-  // The largest tile that still gives a GPU's many processors something to do.
-  constexpr std::int64_t kEnoughGroups = 128;
   for (const std::int64_t tile : {128, 64}) {
-    const std::int64_t groups = ((p.m + tile - 1) / tile) * ((p.n + tile - 1) / tile) * batches;
-    if (groups >= kEnoughGroups) return {"matmul_tile" + std::to_string(tile) + "_", tile, tile};
+    if (is_enough(p, batches, tile))
+      return {"matmul_tile" + std::to_string(tile) + "_", tile, tile};
   }
   return {"matmul_tile32_", 32, 32};
+}
+
+// The kernel for matrix units with these operands (f16 or bf16).
+Choice choose_coop(const MatmulProblem& p, std::int64_t batches) {
+  const std::int64_t tile = is_enough(p, batches, 128) ? 128 : 64;
+  return {"matmul_coop" + std::to_string(tile) + "_", tile, tile};
 }
 
 constexpr std::string_view kFunctions[] = {"",     "relu", "gelu_erf", "gelu_tanh",
@@ -99,6 +111,13 @@ std::optional<std::string> why_no_matmul(const Query& query, DataType storage) {
   if (storage == DataType::undefined) return std::nullopt;
   return query.need_kernel((simple(storage) ? "matmul_simple_" : "matmul_direct_") +
                            std::string(type_suffix(storage)));
+}
+
+std::optional<DataType> coop_operands(const NodeLowering& node, DataType storage) {
+  if (!node.properties().abilities.cooperative_matrix) return std::nullopt;
+  if (storage == DataType::f16) return DataType::f16;
+  const bool rounds = storage == DataType::f32 && node.precision() == Precision::bf16;
+  return rounds ? std::optional(DataType::bf16) : std::nullopt;
 }
 
 void emit_matmul(NodeLowering& node, const MatmulProblem& p) {
@@ -126,13 +145,20 @@ void emit_matmul(NodeLowering& node, const MatmulProblem& p) {
   params.activation = p.activation;
   params.alpha = p.alpha;
   const DeviceProperties& device = node.properties();
+  const auto operands = p.m > kFewRows ? coop_operands(node, p.c.dtype) : std::nullopt;
   const Choice choice = simple(p.c.dtype)      ? Choice{"matmul_simple_", 4, 16}
                         : device.is_cpu_driver ? choose_for_cpu(p, device)
+                        : operands.has_value() ? choose_coop(p, walk.count)
                                                : choose_for_gpu(p, walk.count);
+  const char* suffix = type_suffix(p.c.dtype);
+  if (operands == DataType::bf16) {
+    suffix = "bf16";
+    node.set_operands(DataType::bf16);
+  }
   const auto groups = [](std::int64_t extent, std::int64_t tile) {
     return static_cast<std::uint32_t>((extent + tile - 1) / tile);
   };
-  node.dispatch(node.kernel<Params>(choice.kernel + type_suffix(p.c.dtype)),
+  node.dispatch(node.kernel<Params>(choice.kernel + suffix),
                 {groups(p.n, choice.columns), groups(p.m, choice.rows),
                  static_cast<std::uint32_t>(walk.count)},
                 params);

@@ -32,6 +32,10 @@ std::string_view activation_name(std::int32_t number);
 
 std::optional<std::string> why_no_matmul(const Query& query, DataType storage);
 
+// What products are made of where they are left to kernels for matrix units: f16 for f16, bf16 for
+// f32 with precision=bf16; nullopt where they are not.
+std::optional<DataType> coop_operands(const NodeLowering& node, DataType storage);
+
 // By the vendor's library; false where there is none, or none that takes the problem.
 bool emit_library_matmul(NodeLowering& node, const MatmulProblem& problem);
 
