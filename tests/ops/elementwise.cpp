@@ -56,6 +56,18 @@ OpCases cases_elementwise() {
   list.push_back(chain("gate", 2, {unary(UnaryFn::silu, 0), binary(BinaryFn::mul, 2, 1)})
                      .in(f32, {5, 33})
                      .in(f32, {5, 33}));
+  list.push_back(
+      chain("gate on the right", 2, {unary(UnaryFn::gelu_tanh, 1), binary(BinaryFn::mul, 0, 2)})
+          .in(f16, {5, 33})
+          .in(f16, {5, 1}));
+  list.push_back(
+      chain("gate that is read again", 2,
+            {unary(UnaryFn::sigmoid, 0), binary(BinaryFn::mul, 2, 1), binary(BinaryFn::add, 3, 2)})
+          .in(f32, {5, 33})
+          .in(f32, {33}));
+  list.push_back(
+      chain("gate of itself", 1, {unary(UnaryFn::gelu_erf, 0), binary(BinaryFn::mul, 1, 1)})
+          .in(f32, {5, 33}));
   list.push_back(chain("quick gelu, then add", 2,
                        {unary(UnaryFn::quick_gelu, 0, 1.5), binary(BinaryFn::add, 2, 1)})
                      .in(f32, {5, 33})

@@ -69,8 +69,30 @@ DataType dtype_after(const ElementwiseInstr& instr, const std::vector<DataType>&
   return yields_bool ? DataType::boolean : type_of(instr.a);
 }
 
-// One dispatch per instruction: kernels are compiled when Concord is built, and chains are known
-// only when a model is read.
+// Whether nothing but the next instruction reads this one's result, a factor of its product.
+bool is_gate(const ElementwiseProgram& program, std::size_t i, DataType type) {
+  if (i + 1 >= program.code.size()) return false;
+  const ElementwiseInstr& gate = program.code[i];
+  const ElementwiseInstr& product = program.code[i + 1];
+  if (gate.kind != ElementwiseInstr::Kind::unary || !can_gate(gate.unary, type) ||
+      product.kind != ElementwiseInstr::Kind::binary || product.binary != graph::BinaryFn::mul) {
+    return false;
+  }
+  const int result = program.inputs + static_cast<int>(i);
+  if ((product.a == result) == (product.b == result)) return false;
+  for (std::size_t j = i + 2; j < program.code.size(); ++j) {
+    const ElementwiseInstr& later = program.code[j];
+    const bool two = later.kind != ElementwiseInstr::Kind::unary;
+    const bool three = later.kind == ElementwiseInstr::Kind::select;
+    if (later.a == result || (two && later.b == result) || (three && later.c == result)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// One dispatch per instruction, two for one where there is a kernel: kernels are compiled when
+// Concord is built, and chains are known only when a model is read.
 void lower(NodeLowering& node) {
   const ElementwiseProgram program = graph::load_elementwise(node.attrs());
   std::vector<Operand> registers;
@@ -80,10 +102,18 @@ void lower(NodeLowering& node) {
     registers.push_back(emit_cast(node, x, computed_type(x.dtype)));
     dtypes.push_back(node.in_dtype(i));
   }
+  bool gated = false;  // the last register holds what a gate is to be made of
   for (std::size_t i = 0; i < program.code.size(); ++i) {
     const ElementwiseInstr& instr = program.code[i];
     const auto reg = [&](int index) { return registers.at(static_cast<std::size_t>(index)); };
     const Operand a = reg(instr.a);
+    if (is_gate(program, i, a.dtype)) {
+      gated = true;
+      dtypes.push_back(dtype_after(instr, dtypes));
+      registers.push_back(a);
+      node.add_flops(static_cast<double>(a.count()));
+      continue;
+    }
     const bool two = instr.kind != ElementwiseInstr::Kind::unary;
     const bool three = instr.kind == ElementwiseInstr::Kind::select;
     Shape shape = a.shape;
@@ -96,7 +126,12 @@ void lower(NodeLowering& node) {
     const bool whole =
         last && element_count(shape) == element_count(node.out_shape()) && type == node.out_type();
     const Operand y = whole ? NodeLowering::view(node.out(), shape) : node.temporary(type, shape);
-    if (three) {
+    if (gated) {
+      const bool left = instr.a == program.inputs + static_cast<int>(i) - 1;
+      const Operand b = reg(instr.b);
+      emit_gate(node, program.code[i - 1].unary, left ? a : b, left ? b : a, y);
+      gated = false;
+    } else if (three) {
       emit_select(node, a, reg(instr.b), reg(instr.c), y);
     } else if (two) {
       emit_binary(node, instr.binary, a, reg(instr.b), y);

@@ -196,14 +196,20 @@ void emit_unary(NodeLowering& node, UnaryFn fn, double alpha, double beta, const
 
 namespace {
 
+// What the kernels are called: for operands that repeat, and for those of any strides.
+struct Names {
+  std::string periodic;
+  std::string strided;
+};
+
 template <class Params, class StridedParams>
-void dispatch_binary(NodeLowering& node, BinaryFn fn, const Operand& a, const Operand& b,
+void dispatch_binary(NodeLowering& node, const Names& names, const Operand& a, const Operand& b,
                      const Operand& y) {
   const std::int32_t n = to_i32(y.count());
   const auto a_period = period(a.shape, y.shape);
   const auto b_period = period(b.shape, y.shape);
   if (a_period.has_value() && b_period.has_value()) {
-    node.dispatch(node.kernel<Params>(binary_kernel(fn, a.dtype, false)), flat_groups(n),
+    node.dispatch(node.kernel<Params>(names.periodic), flat_groups(n),
                   Params{node.read(a), node.read(b), node.write(y), n, *a_period, *b_period});
     return;
   }
@@ -214,8 +220,7 @@ void dispatch_binary(NodeLowering& node, BinaryFn fn, const Operand& a, const Op
   set_ints(params, &StridedParams::d1, std::span(walk.extents).subspan(1));
   set_ints(params, &StridedParams::a_stride0, walk.strides[0]);
   set_ints(params, &StridedParams::b_stride0, walk.strides[1]);
-  node.dispatch(node.kernel<StridedParams>(binary_kernel(fn, a.dtype, true)), flat_groups(n),
-                params);
+  node.dispatch(node.kernel<StridedParams>(names.strided), flat_groups(n), params);
 }
 
 }  // namespace
@@ -223,11 +228,27 @@ void dispatch_binary(NodeLowering& node, BinaryFn fn, const Operand& a, const Op
 void emit_binary(NodeLowering& node, BinaryFn fn, const Operand& a, const Operand& b,
                  const Operand& y) {
   if (y.count() == 0) return;
+  const Names names{binary_kernel(fn, a.dtype, false), binary_kernel(fn, a.dtype, true)};
   if (graph::yields_bool(fn)) {
-    dispatch_binary<kernels::CompareParams, kernels::CompareEqualStridedParams>(node, fn, a, b, y);
+    dispatch_binary<kernels::CompareParams, kernels::CompareEqualStridedParams>(node, names, a, b,
+                                                                                y);
   } else {
-    dispatch_binary<kernels::BinaryParams, kernels::BinaryAddStridedParams>(node, fn, a, b, y);
+    dispatch_binary<kernels::BinaryParams, kernels::BinaryAddStridedParams>(node, names, a, b, y);
   }
+}
+
+bool can_gate(UnaryFn fn, DataType storage) {
+  return storage == DataType::f32 && (fn == UnaryFn::sigmoid || fn == UnaryFn::silu ||
+                                      fn == UnaryFn::gelu_erf || fn == UnaryFn::gelu_tanh);
+}
+
+void emit_gate(NodeLowering& node, UnaryFn fn, const Operand& a, const Operand& b,
+               const Operand& y) {
+  if (y.count() == 0) return;
+  const std::string stem = "binary_" + std::string(to_string(fn)) + "_mul_";
+  const std::string type = type_suffix(a.dtype);
+  dispatch_binary<kernels::BinaryParams, kernels::BinaryAddStridedParams>(
+      node, {stem + type, stem + "strided_" + type}, a, b, y);
 }
 
 void emit_select(NodeLowering& node, const Operand& condition, const Operand& a, const Operand& b,

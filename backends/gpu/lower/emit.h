@@ -34,6 +34,10 @@ void emit_unary(NodeLowering& node, graph::UnaryFn fn, double alpha, double beta
 // y = fn(a, b), broadcast to y's shape.
 void emit_binary(NodeLowering& node, graph::BinaryFn fn, const Operand& a, const Operand& b,
                  const Operand& y);
+// y = fn(a) b, broadcast to y's shape, for the functions and types of which there are kernels.
+bool can_gate(graph::UnaryFn fn, DataType storage);
+void emit_gate(NodeLowering& node, graph::UnaryFn fn, const Operand& a, const Operand& b,
+               const Operand& y);
 // y = condition ? a : b, broadcast to y's shape.
 void emit_select(NodeLowering& node, const Operand& condition, const Operand& a, const Operand& b,
                  const Operand& y);
