@@ -11,26 +11,13 @@
 #include <unistd.h>
 
 #include "graph/error.h"
+#include "importer/descriptor.h"
 
 namespace concord::importer {
 namespace {
 
 static_assert(std::endian::native == std::endian::little,
               "files hold little-endian numbers, and weights are used where they lie");
-
-class Descriptor {
- public:
-  explicit Descriptor(int value) : value_(value) {}
-  ~Descriptor() {
-    if (value_ >= 0) ::close(value_);
-  }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  int get() const { return value_; }
-
- private:
-  int value_;
-};
 
 std::size_t page_size() {
   static const auto size = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));

@@ -1,15 +1,17 @@
 #include "parity/worker_process.h"
 
+#include <cerrno>
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
+#include <utility>
 
 #include <dlfcn.h>
-#include <fcntl.h>
 #include <nlohmann/json.hpp>
 #include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -48,6 +50,13 @@ std::string signal_text(int status) {
     return "crashed with signal " + std::to_string(number) + " (" + strsignal(number) + ")";
   }
   return "ended with exit code " + std::to_string(WEXITSTATUS(status));
+}
+
+bool wait_for(pid_t child, int* status) {
+  while (true) {
+    const pid_t ended = waitpid(child, status, 0);
+    if (ended >= 0 || errno != EINTR) return ended == child;
+  }
 }
 
 }  // namespace
@@ -89,11 +98,15 @@ void WorkerProcess::spawn() {
     removed_on_signal_.emplace_back(spool_ / file);
   }
   const std::string path = program().string();
-  int in[2];
-  int out[2];
-  if (pipe2(in, O_CLOEXEC) != 0 || pipe2(out, O_CLOEXEC) != 0) {
-    throw Error(ErrorKind::failed, std::string("cannot make a pipe: ") + std::strerror(errno));
+  // A socket and no pipe: writing to a worker that has gone can then be an error without a signal.
+  int ends[2];
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
+    throw Error(ErrorKind::failed,
+                std::string("cannot make a socket to a worker: ") + std::strerror(errno),
+                "see how many files a process may have open (ulimit -n)");
   }
+  importer::Descriptor mine(ends[0]);
+  const importer::Descriptor workers(ends[1]);
   const pid_t parent = getpid();
   pid_ = fork();
   if (pid_ < 0) {
@@ -102,33 +115,24 @@ void WorkerProcess::spawn() {
   if (pid_ == 0) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) _exit(1);
-    dup2(in[0], STDIN_FILENO);
-    dup2(out[1], STDOUT_FILENO);
+    dup2(workers.get(), STDIN_FILENO);
+    dup2(workers.get(), STDOUT_FILENO);
     execl(path.c_str(), path.c_str(), "worker", static_cast<char*>(nullptr));
     _exit(127);
   }
   killed_on_signal_.emplace(pid_);
-  close(in[0]);
-  close(out[1]);
-  to_ = in[1];
-  from_ = out[0];
+  socket_ = std::move(mine);
 }
 
 void WorkerProcess::send(const json& command) {
   const std::string text = command.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
-  // A worker that is gone answers with a signal otherwise.
-  struct sigaction ignore {};
-  struct sigaction before {};
-  ignore.sa_handler = SIG_IGN;
-  sigaction(SIGPIPE, &ignore, &before);
   std::size_t done = 0;
   while (done < text.size()) {
-    const ssize_t n = write(to_, text.data() + done, text.size() - done);
-    if (n <= 0) break;
+    const ssize_t n = ::send(socket_.get(), text.data() + done, text.size() - done, MSG_NOSIGNAL);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) died();
     done += static_cast<std::size_t>(n);
   }
-  sigaction(SIGPIPE, &before, nullptr);
-  if (done < text.size()) died();
 }
 
 json WorkerProcess::receive() {
@@ -144,7 +148,7 @@ json WorkerProcess::receive() {
     const double left =
         std::chrono::duration<double, std::milli>(deadline - std::chrono::steady_clock::now())
             .count();
-    pollfd wait{from_, POLLIN, 0};
+    pollfd wait{socket_.get(), POLLIN, 0};
     const int ready_count = left > 0 ? poll(&wait, 1, static_cast<int>(std::min(left, 1e9))) : 0;
     if (ready_count < 0 && errno == EINTR) continue;
     if (ready_count <= 0) {
@@ -154,7 +158,8 @@ json WorkerProcess::receive() {
                   "the device or its driver may hang; try a smaller input");
     }
     char chunk[65536];
-    const ssize_t n = read(from_, chunk, sizeof chunk);
+    const ssize_t n = read(socket_.get(), chunk, sizeof chunk);
+    if (n < 0 && errno == EINTR) continue;
     if (n <= 0) died();
     buffer_.append(chunk, static_cast<std::size_t>(n));
   }
@@ -162,7 +167,7 @@ json WorkerProcess::receive() {
 
 void WorkerProcess::died() {
   int status = 0;
-  const bool known = pid_ > 0 && waitpid(pid_, &status, 0) == pid_;
+  const bool known = pid_ > 0 && wait_for(pid_, &status);
   pid_ = -1;
   killed_on_signal_.reset();
   throw Error(ErrorKind::failed,
@@ -171,13 +176,11 @@ void WorkerProcess::died() {
 }
 
 void WorkerProcess::stop() {
-  if (to_ >= 0) close(to_);
-  if (from_ >= 0) close(from_);
-  to_ = from_ = -1;
+  socket_.reset();
   if (pid_ > 0) {
     kill(pid_, SIGKILL);
     killed_on_signal_.reset();  // once it is waited for, its id may be another's
-    waitpid(pid_, nullptr, 0);
+    wait_for(pid_, nullptr);
     pid_ = -1;
   }
   std::error_code ignored;

@@ -8,6 +8,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <sys/types.h>
 
+#include "importer/descriptor.h"
 #include "importer/interrupt.h"
 
 namespace concord::parity {
@@ -37,8 +38,7 @@ class WorkerProcess {
   double timeout_s_;
   pid_t pid_ = -1;
   std::optional<importer::KilledOnSignal> killed_on_signal_;
-  int to_ = -1;
-  int from_ = -1;
+  importer::Descriptor socket_;  // to its standard input, from its standard output
   std::string buffer_;
   std::filesystem::path spool_;
   std::list<importer::RemovedOnSignal> removed_on_signal_;  // the spool and all that may lie in it
