@@ -1,15 +1,14 @@
 #include "backends/session.h"
 
 #include <iostream>
-#include <mutex>
 
 #include "backends/check_input.h"
 #include "backends/executor.h"
+#include "backends/ranks.h"
 #include "backends/reference/oracle.h"
 #include "backends/registry.h"
 #include "graph/error.h"
 #include "graph/passes.h"
-#include "graph/schema.h"
 #include "graph/shape_ties.h"
 
 namespace concord {
@@ -17,13 +16,6 @@ namespace {
 
 using graph::Graph;
 using graph::ValueId;
-
-// A graph with its optimised copy and executor.
-struct Compiled {
-  std::shared_ptr<const Graph> imported;
-  std::shared_ptr<const Graph> optimised;
-  std::unique_ptr<Executor> executor;
-};
 
 std::string wanted(const Graph& graph) {
   std::string text;
@@ -92,67 +84,25 @@ struct Session::State {
   BackendSpec spec;
   SessionOptions options;
   std::shared_ptr<ExecutorContext> context;
-  Compiled model;
+  std::shared_ptr<const Graph> imported;
+  std::shared_ptr<const Graph> optimised;
+  std::unique_ptr<Executor> executor;
   std::vector<Fallback> fallbacks;
-  // Models with inputs of any rank are compiled again for the ranks that they meet.
-  std::mutex mutex;
-  std::map<std::vector<std::int64_t>, Compiled> by_rank;
-  bool any_rank = false;
   std::vector<graph::ShapeTie> ties;  // of the imported graph
 
   // Extents that the model's nodes need to be equal, though its inputs name them apart.
   void check_ties(std::span<const Tensor> inputs) const {
     if (ties.empty()) return;
-    Bindings bindings;
-    for (std::size_t i = 0; i < inputs.size(); ++i) {
-      const auto& shape = model.imported->value(model.imported->inputs[i]).shape;
-      if (shape) static_cast<void>(bind_shape(*shape, inputs[i].shape(), bindings));
-    }
-    if (const auto problem = graph::contradiction(ties, bindings)) {
+    if (const auto problem = graph::contradiction(ties, bindings_of(*imported, inputs))) {
       throw Error(ErrorKind::usage, *problem, "give inputs whose shapes fit together");
     }
   }
 
-  Compiled compile(std::shared_ptr<const Graph> imported) const;
-  const Executor& executor(std::span<const Tensor> inputs);
   void report();
 };
 
-Compiled Session::State::compile(std::shared_ptr<const Graph> imported) const {
-  Compiled result;
-  result.imported = std::move(imported);
-  result.optimised = context->backend->is_interpreter()
-                         ? result.imported
-                         : optimise_for(result.imported, spec, options.disabled_passes);
-  result.executor = std::make_unique<Executor>(result.optimised, context);
-  return result;
-}
-
-const Executor& Session::State::executor(std::span<const Tensor> inputs) {
-  if (!any_rank) return *model.executor;
-  std::vector<std::int64_t> ranks;
-  for (const Tensor& tensor : inputs) ranks.push_back(tensor.rank());
-  const std::lock_guard lock(mutex);
-  auto it = by_rank.find(ranks);
-  if (it == by_rank.end()) {
-    auto ranked = std::make_shared<Graph>(*model.imported);
-    for (std::size_t i = 0; i < ranked->inputs.size(); ++i) {
-      graph::Value& value = ranked->value(ranked->inputs[i]);
-      if (value.shape) continue;
-      SymShape shape;
-      for (std::int64_t axis = 0; axis < ranks[i]; ++axis) {
-        shape.push_back(Dim::symbol(value.name + "." + std::to_string(axis)));
-      }
-      value.shape = std::move(shape);
-    }
-    graph::infer(*ranked);
-    it = by_rank.emplace(std::move(ranks), compile(std::move(ranked))).first;
-  }
-  return *it->second.executor;
-}
-
 void Session::State::report() {
-  model.executor->collect_fallbacks(fallbacks);
+  executor->collect_fallbacks(fallbacks);
   std::size_t count = 0;
   for (const Fallback& f : fallbacks) count += f.by_nature ? 0 : 1;
   if (count == 0) return;
@@ -186,19 +136,20 @@ Session::Session(std::shared_ptr<const Graph> imported, const BackendSpec& spec,
     BackendSpec cpu;
     cpu.text = cpu.backend = "cpu";
     cpu.options.threads = spec.options.threads;
+    cpu.options.isa = spec.options.isa;
     state_->context->open_cpu = [cpu] { return open_backend(cpu); };
   }
+  const bool interprets = state_->context->backend->is_interpreter();
+  if (const graph::Value* open = input_of_any_rank(*imported); open != nullptr && !interprets) {
+    throw Error(ErrorKind::usage,
+                "input '" + open->name + "' may have any rank, and a session needs to know it",
+                "bind the graph to its inputs' ranks first: with_ranks(graph, ranks_of(inputs))");
+  }
   state_->ties = graph::shape_ties(*imported);
-  for (const ValueId id : imported->inputs) {
-    if (!imported->value(id).shape) state_->any_rank = true;
-  }
-  if (state_->any_rank && !state_->context->backend->is_interpreter()) {
-    state_->model.imported = imported;
-    state_->model.optimised = std::move(imported);
-    return;  // compiled when the ranks are known
-  }
-  state_->any_rank = false;
-  state_->model = state_->compile(std::move(imported));
+  state_->imported = imported;
+  state_->optimised = interprets ? std::move(imported)
+                                 : optimise_for(std::move(imported), spec, options.disabled_passes);
+  state_->executor = std::make_unique<Executor>(state_->optimised, state_->context);
   state_->report();
 }
 
@@ -208,7 +159,7 @@ Session& Session::operator=(Session&&) noexcept = default;
 
 std::vector<Tensor> Session::run(const std::map<std::string, Tensor>& inputs,
                                  const RunOptions& options) {
-  const Graph& graph = *state_->model.imported;
+  const Graph& graph = *state_->imported;
   std::vector<Tensor> ordered(graph.inputs.size());
   for (const auto& [name, tensor] : inputs) {
     bool found = false;
@@ -225,20 +176,20 @@ std::vector<Tensor> Session::run(const std::map<std::string, Tensor>& inputs,
 }
 
 std::vector<Tensor> Session::run(std::span<const Tensor> inputs, const RunOptions& options) {
-  check_inputs(*state_->model.imported, inputs);
+  check_inputs(*state_->imported, inputs);
   state_->check_ties(inputs);
-  return state_->executor(inputs).run(inputs, {}, options);
+  return state_->executor->run(inputs, {}, options);
 }
 
 void Session::prepare(const Bindings& bindings) {
-  if (state_->model.executor) state_->model.executor->prepare(bindings);
+  state_->executor->prepare(bindings);
 }
 
 const Graph& Session::imported() const {
-  return *state_->model.imported;
+  return *state_->imported;
 }
 const Graph& Session::optimised() const {
-  return *state_->model.optimised;
+  return *state_->optimised;
 }
 const std::vector<Fallback>& Session::fallbacks() const {
   return state_->fallbacks;
@@ -251,7 +202,7 @@ const BackendSpec& Session::spec() const {
 }
 
 MemoryUse Session::memory() const {
-  return state_->model.executor ? state_->model.executor->memory() : MemoryUse{};
+  return state_->executor->memory();
 }
 
 std::string Session::describe() const {
@@ -260,8 +211,7 @@ std::string Session::describe() const {
     text += "not on " + state_->spec.backend + (f.by_nature ? " (host by nature): " : ": ") +
             (f.name.empty() ? f.op : f.name + " (" + f.op + ")") + ": " + f.reason + "\n";
   }
-  if (state_->model.executor) text += state_->model.executor->describe();
-  return text;
+  return text + state_->executor->describe();
 }
 
 }  // namespace concord

@@ -11,16 +11,16 @@ namespace {
 
 constexpr const char* kKeys = "device, threads, precision, fusion, isa, matmul, replay";
 
-// Keys that mean something to a backend. A GPU's threads are those of the CPU backend that takes
-// what it cannot run.
+// Keys that mean something to a backend. A GPU's threads and instruction set are those of the CPU
+// backend that takes what it cannot run.
 constexpr struct {
   std::string_view backend;
   std::string_view keys;
 } kKeysOf[] = {
     {"reference", ""},
     {"cpu", "device, threads, precision, fusion, isa, matmul"},
-    {"vulkan", "device, threads, precision, fusion, replay"},
-    {"cuda", "device, threads, precision, fusion, matmul, replay"},
+    {"vulkan", "device, threads, precision, fusion, isa, replay"},
+    {"cuda", "device, threads, precision, fusion, isa, matmul, replay"},
 };
 
 // The keys that a spec of this backend may have; a backend that is not ours may have them all.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "backends/ranks.h"
 #include "backends/session.h"
 #include "parity/decode.h"
 #include "parity/determinism.h"
@@ -310,7 +311,7 @@ class Comparison {
       if (options_.per_step) {
         progress("ceilings of " + p.spec, 0);
         explain(results[i], participants_[alive[i] - first].spec, p.device, imported_,
-                job_.disabled_passes, one.dims);
+                job_.disabled_passes, bindings_of(*imported_, one.inputs));
         place_steps(results[i], p.steps);
       }
       p.performance = results[i];
@@ -349,9 +350,19 @@ class Comparison {
 std::vector<CaseReport> compare_model(const std::shared_ptr<const Graph>& imported,
                                       const WorkerJob& job, const std::vector<CompareCase>& cases,
                                       const CompareOptions& options) {
-  Comparison comparison(imported, job, options);
   std::vector<CaseReport> reports;
-  for (const CompareCase& one : cases) reports.push_back(comparison.compare(one));
+  // Cases of other ranks are other graphs, for which workers of their own are compiled.
+  std::optional<Comparison> comparison;
+  WorkerJob ranked = job;
+  for (const CompareCase& one : cases) {
+    std::vector<std::int64_t> ranks;
+    if (input_of_any_rank(*imported) != nullptr) ranks = ranks_of(one.inputs);
+    if (!comparison || ranks != ranked.ranks) {
+      ranked.ranks = std::move(ranks);
+      comparison.emplace(with_ranks(imported, ranked.ranks), ranked, options);
+    }
+    reports.push_back(comparison->compare(one));
+  }
   return reports;
 }
 

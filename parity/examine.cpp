@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "backends/ranks.h"
 #include "backends/session.h"
 #include "parity/judge.h"
 
@@ -74,8 +75,10 @@ Examination examine(const std::shared_ptr<const Graph>& imported, const WorkerJo
 Examination examine(const std::shared_ptr<const Graph>& imported, const WorkerJob& job,
                     OraclePass& oracle, bool outputs) {
   try {
-    Worker worker(job);
-    return examine(imported, job, worker, oracle, outputs);
+    WorkerJob ranked = job;
+    ranked.ranks = ranks_of(oracle.inputs());
+    Worker worker(ranked);
+    return examine(with_ranks(imported, ranked.ranks), ranked, worker, oracle, outputs);
   } catch (const Error& error) {
     Examination result;
     result.failed = error;

@@ -24,7 +24,9 @@ struct WorkerJob {
   std::optional<std::filesystem::path> external_root;
   std::set<std::string> disabled_passes;
   bool allow_fallback = true;
-  bool exact = false;      // integers for weights, see exact.h
+  bool exact = false;  // integers for weights, see exact.h
+  // Of the inputs, for a model that leaves them open (backends/ranks.h); else they may be omitted.
+  std::vector<std::int64_t> ranks;
   double timeout_s = 600;  // of one command
 };
 

@@ -1,6 +1,6 @@
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
-#include <cstring>
 #include <fstream>
 #include <iostream>
 
@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
+#include "backends/ranks.h"
 #include "backends/registry.h"
 #include "backends/session.h"
 #include "graph/error.h"
@@ -16,6 +17,7 @@
 #include "parity/conformance.h"
 #include "parity/exact.h"
 #include "parity/spool.h"
+#include "parity/tensor_hash.h"
 #include "parity/worker.h"
 #include "parity/worker_json.h"
 
@@ -77,28 +79,6 @@ class SpoolSink final : public TapSink {
   std::vector<std::unique_ptr<SpoolSink>> bodies_;
 };
 
-// Of a tensor's type, shape and bits.
-std::uint64_t hash_of(const Tensor& tensor) {
-  std::uint64_t hash = 0x9E3779B97F4A7C15u + static_cast<std::uint64_t>(tensor.dtype());
-  const auto mix = [&hash](std::uint64_t word) {
-    hash = (hash ^ word) * 0xBF58476D1CE4E5B9u;
-    hash ^= hash >> 31;
-  };
-  for (const std::int64_t extent : tensor.shape()) mix(static_cast<std::uint64_t>(extent));
-  if (tensor.dtype() == DataType::string) {
-    for (const std::string& text : tensor.strings()) mix(std::hash<std::string>{}(text));
-    return hash;
-  }
-  const auto bytes = static_cast<std::size_t>(tensor.bytes());
-  const std::byte* from = tensor.in_place();
-  for (std::size_t at = 0; at < bytes; at += sizeof(std::uint64_t)) {
-    std::uint64_t word = 0;
-    std::memcpy(&word, from + at, std::min(sizeof word, bytes - at));
-    mix(word);
-  }
-  return hash;
-}
-
 // Keeps the hash of what it is offered.
 class HashSink final : public TapSink {
  public:
@@ -133,6 +113,7 @@ class Child {
     import.external_root = job.external_root;
     importer::Imported model = importer::load(job.model, import);
     if (job.exact) model.graph = with_integer_weights(model.graph);
+    model.graph = with_ranks(std::move(model.graph), job.ranks);
     const auto t1 = Clock::now();
     SessionOptions options;
     options.allow_fallback = job.allow_fallback;
@@ -157,13 +138,7 @@ class Child {
     for (const json& item : command.at("inputs")) inputs_.push_back(reader.get(item).clone());
     WorkerRun result;
     const auto t0 = Clock::now();
-    Bindings bindings;
-    const graph::Graph& graph = session_->imported();
-    for (std::size_t i = 0; i < inputs_.size() && i < graph.inputs.size(); ++i) {
-      const auto& shape = graph.value(graph.inputs[i]).shape;
-      if (shape) static_cast<void>(bind_shape(*shape, inputs_[i].shape(), bindings));
-    }
-    session_->prepare(bindings);
+    session_->prepare(bindings_of(session_->imported(), inputs_));
     const auto t1 = Clock::now();
     RunOptions options;
     json answer;
@@ -328,6 +303,7 @@ int worker_main() {
     std::size_t done = 0;
     while (done < text.size()) {
       const ssize_t n = write(answers, text.data() + done, text.size() - done);
+      if (n < 0 && errno == EINTR) continue;
       if (n <= 0) return 0;  // the parent has gone
       done += static_cast<std::size_t>(n);
     }

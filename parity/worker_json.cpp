@@ -13,7 +13,8 @@ json to_json(const WorkerJob& job) {
             {"spec", job.spec},
             {"disabled_passes", job.disabled_passes},
             {"allow_fallback", job.allow_fallback},
-            {"exact", job.exact}};
+            {"exact", job.exact},
+            {"ranks", job.ranks}};
   if (job.external_root) j["external_root"] = job.external_root->string();
   return j;
 }
@@ -25,6 +26,7 @@ WorkerJob job_from_json(const json& j) {
   job.disabled_passes = j.at("disabled_passes").get<std::set<std::string>>();
   job.allow_fallback = j.at("allow_fallback").get<bool>();
   job.exact = j.at("exact").get<bool>();
+  job.ranks = j.at("ranks").get<std::vector<std::int64_t>>();
   if (j.contains("external_root")) job.external_root = j["external_root"].get<std::string>();
   return job;
 }

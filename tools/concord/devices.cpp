@@ -8,6 +8,7 @@
 #include "graph/error.h"
 #include "parity/ceilings_text.h"
 #include "tools/concord/commands.h"
+#include "tools/concord/validators.h"
 
 namespace concord::tools {
 namespace {
@@ -99,6 +100,7 @@ void devices(const DevicesOptions& options, const CommonOptions& common) {
     throw Error(ErrorKind::usage, "--html without --calibrate: there is nothing to draw",
                 "add --calibrate");
   }
+  check_targets({{"--json", options.json}, {"--html", options.html}});
   const std::vector<BackendStatus> backends = list_backends();
   const CeilingsList ceilings = calibrate(backends, options, common);
   if (options.json != "-") print(backends, ceilings);
@@ -125,7 +127,7 @@ void add_devices(CLI::App& app, CommonOptions& common, int&) {
   command->add_flag("--calibrate", options->calibrate,
                     "Measure what each can reach: copies, matmuls by precision, an empty step");
   command->add_option("--seconds", options->seconds, "Of measuring, per device, about (default 3)")
-      ->check(CLI::Range(0.1, 3600.0))
+      ->check(number_within(0.1, 3600))
       ->type_name("S");
   command->add_option("--json", options->json, "Write JSON (- for stdout)")->type_name("FILE");
   command->add_option("--html", options->html, "With --calibrate: write a page with charts")

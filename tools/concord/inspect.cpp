@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include "backends/ranks.h"
 #include "backends/session.h"
 #include "graph/error.h"
 #include "importer/importer.h"
@@ -130,6 +131,12 @@ void inspect(const Options& options, const CommonOptions& common) {
       sets.front().empty() ? Bindings{} : parity::choose_dims(*model.graph, sets.front());
   if (options.json != "-") print(model, dims);
   if (options.dump) std::cout << graph::dump(*model.graph);
+  const graph::Value* open = input_of_any_rank(*model.graph);
+  if (!options.backend.empty() && open != nullptr) {
+    throw Error(ErrorKind::usage,
+                "how a backend would run it depends on the rank of input '" + open->name + "'",
+                "leave out --backend, or use concord run --verbose with inputs");
+  }
   if (!options.backend.empty()) {
     SessionOptions session_options;
     session_options.allow_fallback = !common.no_fallback;

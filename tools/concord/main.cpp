@@ -67,10 +67,12 @@ int run(int argc, char** argv) {
   add_conformance(app, common, exit);
   add_operators(app, common, exit);
   for (CLI::App* command : app.get_subcommands({})) refuse_empty_values(*command);
+  bool helped = false;
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& done) {
-    return app.exit(done);
+    exit = app.exit(done);
+    helped = true;
   } catch (const CLI::ParseError& error) {
     std::string help = "see concord";
     for (const CLI::App* command : app.get_subcommands()) help += " " + command->get_name();
@@ -78,7 +80,7 @@ int run(int argc, char** argv) {
   }
   if (version) {
     print_version();
-  } else if (app.get_subcommands().empty()) {
+  } else if (!helped && app.get_subcommands().empty()) {
     std::cout << app.help();
   }
   if (!std::cout.flush()) {
@@ -92,25 +94,13 @@ int run(int argc, char** argv) {
 }  // namespace concord::tools
 
 int main(int argc, char** argv) {
-  using concord::Error;
   // A file that may not grow is then an error of write(), with a message, and not a signal.
   std::signal(SIGXFSZ, SIG_IGN);
   if (argc == 2 && std::strcmp(argv[1], "worker") == 0) return concord::parity::worker_main();
   concord::importer::clean_up_on_signals();
   try {
     return concord::tools::run(argc, argv);
-  } catch (const Error& error) {
-    return concord::tools::print_error(error);
-  } catch (const std::bad_alloc&) {
-    return concord::tools::print_error(Error(concord::ErrorKind::failed, "out of memory",
-                                             "use smaller sizes (--set) or a machine with more"));
-  } catch (const std::filesystem::filesystem_error& error) {
-    return concord::tools::print_error(
-        Error(concord::ErrorKind::usage,
-              "'" + error.path1().string() + "': " + error.code().message(), "check the path"));
-  } catch (const std::exception& error) {
-    return concord::tools::print_error(Error(concord::ErrorKind::failed,
-                                             std::string("internal: ") + error.what(),
-                                             "please report this, with the command and the model"));
+  } catch (const std::exception&) {
+    return concord::tools::print_error(concord::tools::caught_error());
   }
 }

@@ -9,13 +9,15 @@
 
 #include <CLI/CLI.hpp>
 
+#include "backends/ranks.h"
 #include "backends/registry.h"
 #include "backends/session.h"
-#include "commands.h"
 #include "graph/error.h"
 #include "importer/converter_table.h"
 #include "importer/importer.h"
+#include "importer/tensor_io.h"
 #include "parity/conformance.h"
+#include "tools/concord/commands.h"
 
 namespace concord::tools {
 namespace {
@@ -53,7 +55,7 @@ class Table {
 
   void add(const std::filesystem::path& folder) {
     try {
-      add_imported(importer::load(folder));
+      add_imported(importer::load(folder), folder);
     } catch (const importer::UnsupportedOperators& error) {
       std::set<std::pair<std::string, std::string>> seen;
       for (const importer::UnsupportedOperator& row : error.rows()) {
@@ -105,22 +107,26 @@ class Table {
     return row;
   }
 
-  void add_imported(const importer::Imported& model) {
+  void add_imported(const importer::Imported& model, const std::filesystem::path& folder) {
     for (const importer::OperatorUse& use : model.info.operators) {
       if (importer::find_converter(use.domain, use.op, use.opset) == nullptr) continue;
       ++row_of(use.domain, use.op, use.opset).folders;
     }
+    const std::shared_ptr<const graph::Graph> graph = ranked(model.graph, folder);
     for (std::size_t b = 0; b < backends_.size(); ++b) {
       std::set<std::string> fallen;
       std::set<std::string> hosts;
       try {
         SessionOptions options;
         options.log = [](const std::string&) {};
-        const Session session(model.graph, parse_spec(backends_[b]), options);
+        const Session session(graph, parse_spec(backends_[b]), options);
         for (const Fallback& fallback : session.fallbacks()) {
           (fallback.by_nature ? hosts : fallen).insert(fallback.op);
         }
-      } catch (const Error&) {
+      } catch (const Error& error) {
+        if (error.kind() != ErrorKind::unsupported) {
+          throw error.with_context(folder.string() + " on " + backends_[b]);
+        }
         continue;  // no backend runs it
       }
       for (const importer::OperatorUse& use : model.info.operators) {
@@ -131,6 +137,17 @@ class Table {
         ++(hosts.contains(name) ? row.by_nature : row.native)[b];
       }
     }
+  }
+
+  // For the ranks of the folder's data, where the model leaves them open.
+  static std::shared_ptr<const graph::Graph> ranked(std::shared_ptr<const graph::Graph> graph,
+                                                    const std::filesystem::path& folder) {
+    if (input_of_any_rank(*graph) == nullptr) return graph;
+    const std::vector<std::filesystem::path> sets = importer::data_sets(folder);
+    if (sets.empty()) return graph;
+    const std::vector<std::int64_t> ranks =
+        ranks_of(*graph, importer::read_data_set(sets.front(), *graph).inputs);
+    return with_ranks(std::move(graph), ranks);
   }
 
   std::string range(const Key& key) const {
@@ -198,7 +215,7 @@ int operators(const Options& options) {
 
 }  // namespace
 
-void add_operators(CLI::App& app, CommonOptions& common, int& exit) {
+void add_operators(CLI::App& app, CommonOptions&, int& exit) {
   CLI::App* command = app.add_subcommand(
       "operators", "Write a table of operators: which opsets are known and what runs where");
   auto options = std::make_shared<Options>();
@@ -212,7 +229,6 @@ void add_operators(CLI::App& app, CommonOptions& common, int& exit) {
       ->type_name("FILE");
   command->add_option("--check", options->check, "Compare with this file instead of writing")
       ->type_name("FILE");
-  add_common_options(*command, common);
   command->footer("Example: concord operators onnx/backend/test/data/node --output operators.md");
   command->callback([options, &exit] { exit = operators(*options); });
 }

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "backends/check_input.h"
+#include "backends/ranks.h"
 #include "backends/registry.h"
 #include "backends/session.h"
 #include "graph/error.h"
@@ -60,14 +61,9 @@ std::vector<Tensor> in_order(const graph::Graph& graph, const std::map<std::stri
   return inputs;
 }
 
-Bindings bindings_of(const graph::Graph& graph, const std::vector<Tensor>& inputs) {
+Bindings checked_dims(const graph::Graph& graph, const std::vector<Tensor>& inputs) {
   check_inputs(graph, inputs);
-  Bindings dims;
-  for (std::size_t i = 0; i < inputs.size(); ++i) {
-    const graph::Value& value = graph.value(graph.inputs[i]);
-    if (value.shape) static_cast<void>(bind_shape(*value.shape, inputs[i].shape(), dims));
-  }
-  return dims;
+  return bindings_of(graph, inputs);
 }
 
 // The other inputs are generated, with sizes that fit those that are given.
@@ -120,7 +116,7 @@ InputCase case_from_files(const graph::Graph& graph, const InputOptions& options
   }
   generate_rest(graph, options, named, result);
   result.inputs = in_order(graph, named, result.label);
-  result.dims = bindings_of(graph, result.inputs);
+  result.dims = checked_dims(graph, result.inputs);
   return result;
 }
 
@@ -138,8 +134,9 @@ BackendSpec CommonOptions::spec(const BackendSpec& written) const {
     if (value.empty() || text.find(key + "=") != std::string::npos) return;
     text += (text.find(':') == std::string::npos ? ":" : ",") + key + "=" + value;
   };
-  if (threads > 0 && written.backend != "reference") add("threads", std::to_string(threads));
-  if (written.backend == "cpu") add("isa", isa);
+  if (written.backend == "reference") return parse_spec(text);
+  if (threads > 0) add("threads", std::to_string(threads));
+  add("isa", isa);
   return parse_spec(text);
 }
 
@@ -214,7 +211,7 @@ std::vector<InputCase> input_cases(const std::filesystem::path& model, const gra
       InputCase one;
       one.label = folder.filename().string();
       one.inputs = in_order(graph, set.inputs, folder.string());
-      one.dims = bindings_of(graph, one.inputs);
+      one.dims = checked_dims(graph, one.inputs);
       one.expected = std::move(set.outputs);
       cases.push_back(std::move(one));
       if (!all_data_sets) break;
@@ -304,9 +301,23 @@ void about_model(const std::filesystem::path& model, const std::function<void()>
   } catch (const Error& error) {
     throw about_model(error, model);
   } catch (const std::bad_alloc&) {
-    throw about_model(Error(ErrorKind::failed, "out of memory",
-                            "use smaller sizes (--set) or a machine with more"),
-                      model);
+    throw about_model(caught_error(), model);
+  }
+}
+
+Error caught_error() {
+  try {
+    throw;
+  } catch (const Error& error) {
+    return error;
+  } catch (const std::bad_alloc&) {
+    return {ErrorKind::failed, "out of memory", "use smaller sizes (--set) or a machine with more"};
+  } catch (const std::filesystem::filesystem_error& error) {
+    return {ErrorKind::usage, "'" + error.path1().string() + "': " + error.code().message(),
+            "check the path"};
+  } catch (const std::exception& error) {
+    return {ErrorKind::failed, std::string("internal: ") + error.what(),
+            "please report this, with the command and the model"};
   }
 }
 

@@ -78,6 +78,9 @@ Error about_model(const Error& error, const std::filesystem::path& model);
 // Runs the work and gives its errors the model's path.
 void about_model(const std::filesystem::path& model, const std::function<void()>& work);
 
+// The exception that is being handled, as an error to report.
+Error caught_error();
+
 // One line and a hint on stderr; the exit code.
 int print_error(const Error& error);
 

@@ -96,8 +96,8 @@ parity::ModelReport compare(const std::filesystem::path& path, const Options& op
       cases.push_back({one.label, data, one.dims, std::move(one.inputs), std::move(one.expected)});
     }
     report.cases = parity::compare_model(graph, job, cases, compare);
-  } catch (const Error& caught) {
-    const Error error = about_model(caught, path);
+  } catch (const std::exception&) {  // whatever it is, the other models have their reports
+    const Error error = about_model(caught_error(), path);
     report.error = error.what();
     report.hint = error.hint();
     report.error_kind = error.kind();

@@ -3,7 +3,9 @@
 
 #include <CLI/CLI.hpp>
 
+#include "backends/ranks.h"
 #include "backends/session.h"
+#include "graph/complex.h"
 #include "graph/error.h"
 #include "importer/importer.h"
 #include "importer/tensor_io.h"
@@ -33,11 +35,12 @@ std::string summary(const Tensor& tensor) {
     return text;
   }
   if (tensor.dtype() == DataType::string || tensor.count() == 0) return text;
+  const Tensor parts = parts_of(tensor);
   double least = INFINITY;
   double most = -INFINITY;
   std::int64_t odd = 0;
-  for (std::int64_t i = 0; i < tensor.count(); ++i) {
-    const double v = tensor.at_double(i);
+  for (std::int64_t i = 0; i < parts.count(); ++i) {
+    const double v = parts.at_double(i);
     if (!std::isfinite(v)) {
       ++odd;
       continue;
@@ -47,7 +50,7 @@ std::string summary(const Tensor& tensor) {
   }
   char range[96];
   std::snprintf(range, sizeof range, ", %.6g to %.6g", least, most);
-  if (odd < tensor.count()) text += range;
+  if (odd < parts.count()) text += range;
   if (odd > 0) text += ", " + std::to_string(odd) + " NaN or infinite";
   return text;
 }
@@ -70,7 +73,8 @@ void run(const Options& options, const CommonOptions& common) {
   session_options.allow_fallback = !common.no_fallback;
   session_options.disabled_passes = {common.disabled_passes.begin(), common.disabled_passes.end()};
   if (common.quiet) session_options.log = [](const std::string&) {};
-  Session session(model.graph, common.spec(parse_spec(options.backend)), session_options);
+  Session session(with_ranks(model.graph, ranks_of(one.inputs)),
+                  common.spec(parse_spec(options.backend)), session_options);
   if (common.verbose) std::cerr << session.describe();
   RunOptions run_options;
   std::vector<SessionStep> steps;
