@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <optional>
 
@@ -65,7 +66,13 @@ std::vector<std::string> module_names() {
   return names;
 }
 
-// Loads the module once per process; throws Error(failed) with the reason if it is not usable.
+struct CloseModule {
+  void operator()(void* handle) const { dlclose(handle); }
+};
+using Module = std::unique_ptr<void, CloseModule>;
+
+// Loads the module once per process; one that is refused is closed again. Throws Error(failed) with
+// the reason if it is not usable.
 const ModuleApi& load_module(const std::string& name) {
   static std::map<std::string, const ModuleApi*> loaded;
   const std::lock_guard lock(registry_mutex());
@@ -77,13 +84,13 @@ const ModuleApi& load_module(const std::string& name) {
                     path.filename().string() + " is not beside libconcord.so",
                 "build Concord with it, or choose another backend (concord devices)");
   }
-  void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (handle == nullptr) {
+  Module module(dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL));
+  if (!module) {
     throw Error(ErrorKind::failed, "backend '" + name + "' cannot be loaded: " + dlerror(),
                 "install what is missing, or choose another backend (concord devices)");
   }
   using Entry = const ModuleApi* (*)();
-  const auto entry = reinterpret_cast<Entry>(dlsym(handle, "concord_module_v1"));
+  const auto entry = reinterpret_cast<Entry>(dlsym(module.get(), "concord_module_v1"));
   if (entry == nullptr) {
     throw Error(ErrorKind::failed,
                 path.string() + " is not a Concord backend (it has no concord_module_v1)",
@@ -97,12 +104,14 @@ const ModuleApi& load_module(const std::string& name) {
                 "build or install library and backends together");
   }
   loaded[name] = api;
+  static_cast<void>(module.release());  // its code runs to the end of the process
   return *api;
 }
 
 std::string known_names() {
   std::string text = "reference";
   for (const std::string& name : module_names()) text += ", " + name;
+  const std::lock_guard lock(registry_mutex());
   for (const auto& [name, factory] : own_backends()) text += ", " + name;
   return text;
 }

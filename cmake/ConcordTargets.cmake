@@ -11,9 +11,13 @@ set(CMAKE_LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}")
 set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/lib")
 
 # --- backends/build_id.h: tells a module built from other headers or by another compiler ----------
-file(GLOB concord_interface_headers CONFIGURE_DEPENDS
+# All of libconcord's headers: modules are compiled against more than the interface.
+file(GLOB_RECURSE concord_interface_headers CONFIGURE_DEPENDS
   "${PROJECT_SOURCE_DIR}/graph/*.h" "${PROJECT_SOURCE_DIR}/graph/*.def"
-  "${PROJECT_SOURCE_DIR}/backends/*.h")
+  "${PROJECT_SOURCE_DIR}/importer/*.h" "${PROJECT_SOURCE_DIR}/parity/*.h"
+  "${PROJECT_SOURCE_DIR}/backends/host/*.h" "${PROJECT_SOURCE_DIR}/backends/reference/*.h")
+file(GLOB concord_backend_headers CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/backends/*.h")
+list(APPEND concord_interface_headers ${concord_backend_headers})
 set(concord_build_id_header "${PROJECT_BINARY_DIR}/generated/backends/build_id.h")
 set(concord_build_id_text "${PROJECT_VERSION} ${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION} \
 ${CMAKE_SYSTEM_PROCESSOR} ${CMAKE_BUILD_TYPE} ${CONCORD_SANITIZE}")

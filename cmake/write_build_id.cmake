@@ -14,7 +14,7 @@ string(SUBSTRING "${id}" 0 16 id)
 set(content "#pragma once
 
 // Differs whenever a backend module and libconcord.so could disagree on the layout of a class: it is
-// made of the interface headers' contents, the compiler and the build type.
+// made of the contents of the library's headers, the compiler and the build type.
 #define CONCORD_BUILD_ID \"${id}\"
 #define CONCORD_VERSION \"${VERSION}\"
 ")
