@@ -7,7 +7,6 @@
 
 #include <gtest/gtest.h>
 
-#include "backends/gpu/kernels/chain.h"
 #include "backends/gpu/kernels/quantize.h"
 #include "backends/gpu/kernels/recurrent.h"
 #include "backends/gpu/kernels/resample.h"
@@ -138,57 +137,6 @@ TEST(TopK, FindsTheBestInOrder) {
       check_top_k(y, 6, 50, 2, 10, largest, kernel + "_i32");
     }
   }
-}
-
-// y = a < b ? gelu_tanh(a) * bias : (flag ? a - b : 0.5), over five operands of different periods.
-TEST(Chain, RunsAProgramInOnePass) {
-  const int n = 5000;
-  const auto a = normal(n, 1);
-  const auto b = normal(n, 2);
-  const auto bias = normal(50, 3);
-  const Ints flags = integers(100, 0, 1, 4);
-  const std::vector<float> half{0.5f};
-  const Ints code = {
-      40, 0, 1, 0, 0, 0,  // 5: a < b
-      14, 0, 0, 0, 0, 0,  // 6: gelu_tanh(a)
-      34, 6, 2, 0, 0, 0,  // 7: times bias
-      33, 0, 1, 0, 0, 0,  // 8: a - b
-      48, 3, 8, 4, 0, 0,  // 9: flag ? a - b : 0.5
-      48, 5, 7, 9, 0, 0,  // 10
-  };
-  const Buffer a_buffer = upload(a);
-  const Buffer b_buffer = upload(b);
-  const Buffer bias_buffer = upload(bias);
-  const Buffer flag_buffer = upload(flags);
-  const Buffer half_buffer = upload(half);
-  const Buffer code_buffer = upload(code);
-  const Buffer out = upload(std::vector<float>(n + 1, 7.0f));
-  kernels::ChainParams params;
-  params.x0 = a_buffer.ptr;
-  params.x1 = b_buffer.ptr;
-  params.x2 = bias_buffer.ptr;
-  params.x3 = flag_buffer.ptr;
-  params.x4 = half_buffer.ptr;
-  params.y = out.ptr;
-  params.code = code_buffer.ptr;
-  params.n = n;
-  params.steps = 6;
-  params.inputs = 5;
-  params.int_inputs = 1 << 3;
-  params.period0 = n;
-  params.period1 = n;
-  params.period2 = 50;
-  params.period3 = 100;
-  params.period4 = 1;
-  launch("chain_f32", flat_groups(n), params);
-  const auto y = download<float>(out, n + 1);
-  for (int i = 0; i < n; ++i) {
-    const double x = a[i];
-    const double gelu = 0.5 * x * (1 + std::tanh(0.7978845608028654 * (x + 0.044715 * x * x * x)));
-    const double exact = a[i] < b[i] ? gelu * bias[i % 50] : (flags[i % 100] != 0 ? x - b[i] : 0.5);
-    ASSERT_NEAR(y[i], exact, 1e-6) << i;
-  }
-  EXPECT_EQ(y.back(), 7.0f);
 }
 
 TEST(Quantize, RoundsAndSaturatesPerTensorAxisAndBlock) {
