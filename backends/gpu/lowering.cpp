@@ -3,9 +3,11 @@
 #include <utility>
 
 #include "backends/gpu/convert.h"
+#include "backends/gpu/device_error.h"
 #include "backends/gpu/fault_words.h"
 #include "backends/gpu/lower/narrow.h"
 #include "graph/error.h"
+#include "graph/operand_errors.h"
 
 namespace concord::gpu {
 
@@ -89,12 +91,13 @@ NodeLowering::NodeLowering(PlanDraft& draft, Device& device, Weights& weights,
       precision_(precision) {}
 
 Shape NodeLowering::evaluate(std::span<const Dim> shape) const {
-  const auto extents = concord::evaluate(shape, bindings_);
-  if (!extents.has_value()) {
-    throw Error(ErrorKind::failed,
-                "extents " + concord::to_string(shape) + " are not known when the plan is made");
+  Shape extents;
+  for (const Dim& dim : shape) {
+    const auto extent = dim.evaluate(bindings_);
+    if (!extent) throw graph::no_value(dim, bindings_);
+    extents.push_back(*extent);
   }
-  return *extents;
+  return extents;
 }
 
 Shape NodeLowering::shape_of(graph::ValueId id) const {
@@ -219,6 +222,13 @@ void NodeLowering::alias(std::size_t i, const Operand& operand) {
 
 Operand NodeLowering::temporary(DataType dtype, Shape shape) {
   const std::int64_t bytes = storage_bytes(dtype, element_count(shape));
+  // At once: what a lowering prepares may grow with the extents too.
+  const std::uint64_t limit = properties().max_allocation_bytes;
+  if (limit != 0 && static_cast<std::uint64_t>(bytes) > limit) {
+    fail_device("a tensor of " + std::string(to_string(dtype)) + " " + to_string(shape) +
+                    " is larger than the device's limit of " + std::to_string(limit >> 20) + " MiB",
+                "use a smaller batch or sequence, or another device");
+  }
   return {draft_.add_buffer(bytes), 0, dtype, std::move(shape)};
 }
 
