@@ -208,6 +208,7 @@ TEST(BadInputs, ShapesThatDoNotFitTogether) {
 
 TEST(BadOutput, FullStdout) {
   EXPECT_EQ(concord({"inspect", bundled("bert__dynamo20")}, "exec >/dev/full;").exit, 5);
+  EXPECT_EQ(concord({"--help"}, "exec >/dev/full;").exit, 5);
 }
 
 TEST(BadOutput, FullDiskLeavesNoHalfWrittenFile) {
