@@ -76,7 +76,7 @@ class Table {
         "does not run, the CPU does, and the report says so. `cuda` runs what `vulkan` does: they "
         "share their kernels.\n\n"
         "Every folder passes on every backend, but for those that "
-        "`tests/conformance/BACKEND_gaps.txt` lists with a reason; CI runs them all. Operators "
+        "lists in `tests/conformance` name with a reason; CI runs them all. Operators "
         "without folders, and opsets older than the folders', are tested against values of other "
         "runtimes and of ONNX's definitions in `tests/importer`, as far as its `*_test.cpp` name "
         "them.\n\n"
