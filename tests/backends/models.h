@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "backends/registry.h"
 #include "graph/graph.h"
 #include "importer/importer.h"
 #include "importer/tensor_io.h"
@@ -13,6 +14,14 @@ namespace concord::tests {
 
 inline std::string bundled(const std::string& name) {
   return std::string(CONCORD_SOURCE_DIR "/models/") + name;
+}
+
+// Whether a backend starts on this machine.
+inline bool starts_here(const std::string& backend) {
+  for (const BackendStatus& status : list_backends()) {
+    if (status.name == backend) return status.available;
+  }
+  return false;
 }
 
 // The inputs of a bundled model's data set, in the model's order.

@@ -1,9 +1,15 @@
 #include "backends/session.h"
 
+#include <algorithm>
+#include <cmath>
+
 #include <gtest/gtest.h>
 
+#include "backends/ranks.h"
+#include "backends/registry.h"
 #include "graph/error.h"
 #include "tests/backends/models.h"
+#include "tests/graph/builder.h"
 
 namespace concord {
 namespace {
@@ -132,33 +138,125 @@ TEST(Session, TapsChangeNothingAndOfferWhatStepsWrite) {
   }
 }
 
-// A backend that runs nothing but products: all else falls back, and is told.
+// A backend that has no kernels at all.
+class Nothing final : public Backend {
+ public:
+  std::string_view name() const override { return "nothing"; }
+  const DeviceInfo& device() const override { return device_; }
+  std::string version() const override { return "0"; }
+  std::optional<std::string> why_unsupported(const Graph&, const Node&) const override {
+    return "it runs nothing";
+  }
+  std::unique_ptr<Program> compile(std::shared_ptr<const Graph>, const CompileOptions&) override {
+    throw Error(ErrorKind::failed, "it compiles nothing");
+  }
+
+ private:
+  DeviceInfo device_;
+};
+
+std::shared_ptr<Backend> make_nothing(const BackendSpec&) {
+  return std::make_shared<Nothing>();
+}
+
+// y = relu(exp(x)), or a determinant.
+std::shared_ptr<Graph> graph_of(const std::optional<SymShape>& shape, bool determinant) {
+  graph::Builder b;
+  graph::Value x;
+  x.name = "x";
+  x.dtype = DataType::f32;
+  x.shape = shape;
+  b.graph.inputs = {b.graph.add_value(x)};
+  const ValueId first = b.graph.inputs.front();
+  b.graph.outputs = {determinant ? b.op(OpKind::det, {first})
+                                 : b.unary("relu", b.unary("exp", first))};
+  return std::make_shared<Graph>(b.graph);
+}
+
+SessionOptions quiet(bool allow_fallback = true) {
+  SessionOptions options;
+  options.allow_fallback = allow_fallback;
+  options.log = [](const std::string&) {};
+  return options;
+}
+
+void expect_refused(const std::shared_ptr<const Graph>& model, const std::string& backend) {
+  try {
+    const Session session(model, parse_spec(backend), quiet(false));
+    ADD_FAILURE() << "fallback was not refused";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::unsupported) << error.what();
+  }
+}
+
 TEST(Session, FallbackIsReportedAndCanBeRefused) {
-  const auto model = importer::load(tests::bundled("lstm__dynamo20"));
+  register_backend("nothing", make_nothing);
+  const auto model = graph_of(SymShape{3, 3}, true);
   std::vector<std::string> lines;
   SessionOptions options;
   options.log = [&lines](const std::string& line) { lines.push_back(line); };
-  try {
-    const Session session(model.graph, parse_spec("vulkan"), options);
-    std::size_t fell = 0;
-    for (const Fallback& f : session.fallbacks()) {
-      if (f.by_nature) continue;
-      ++fell;
-      EXPECT_FALSE(f.reason.empty()) << f.name;
-    }
-    if (fell == 0) GTEST_SKIP() << "nothing of this model falls back on this backend";
-    EXPECT_EQ(lines.size(), 1u);
-    options.allow_fallback = false;
-    try {
-      const Session refused(model.graph, parse_spec("vulkan"), options);
-      FAIL() << "fallback was not refused";
-    } catch (const Error& error) {
-      EXPECT_EQ(error.kind(), ErrorKind::unsupported);
-    }
-  } catch (const Error& error) {
-    if (error.kind() != ErrorKind::failed) throw;
-    GTEST_SKIP() << "no Vulkan here: " << error.what();
+  const Session session(model, parse_spec("nothing"), options);
+  ASSERT_EQ(session.fallbacks().size(), 1u);
+  EXPECT_FALSE(session.fallbacks().front().by_nature);
+  EXPECT_EQ(session.fallbacks().front().reason, "it runs nothing");
+  EXPECT_EQ(lines.size(), 1u);
+  EXPECT_NE(session.describe().find("it runs nothing"), std::string::npos);
+  expect_refused(model, "nothing");
+}
+
+TEST(Session, InputsOfAnyRankAreBoundFirst) {
+  register_backend("nothing", make_nothing);
+  const std::vector<float> values = {-1, 0, 1, 2, 3, 4, 5, 6, 7};
+  const std::vector<Tensor> inputs = {Tensor::of<float>({3, 3}, std::span<const float>(values))};
+  const auto open = graph_of(std::nullopt, false);
+  EXPECT_THROW(Session(open, parse_spec("cpu"), quiet()), Error);
+  const auto bound = with_ranks(open, ranks_of(inputs));
+  Session session(bound, parse_spec("cpu"), quiet());
+  session.prepare(bindings_of(session.imported(), inputs));
+  std::vector<SessionStep> steps;
+  RunOptions options;
+  options.steps = &steps;
+  const std::vector<Tensor> outputs = session.run(inputs, options);
+  EXPECT_FLOAT_EQ(outputs.at(0).as<float>()[0], std::exp(-1.0F));
+  // The graph that it tells is the one that ran.
+  EXPECT_EQ(session.optimised().value(session.optimised().inputs[0]).shape->size(), 2u);
+  ASSERT_FALSE(steps.empty());
+  for (const SessionStep& step : steps) {
+    const auto& order = session.optimised().order();
+    EXPECT_NE(std::find(order.begin(), order.end(), step.info.node), order.end());
   }
+  EXPECT_FALSE(session.describe().empty());
+  EXPECT_THROW(session.run(std::vector<Tensor>{Tensor::zeros(DataType::f32, {3})}), Error);
+  // Known ranks are left as they are.
+  EXPECT_EQ(with_ranks(bound, ranks_of(inputs)), bound);
+}
+
+TEST(Session, FallbackOfInputsOfAnyRankCanBeRefused) {
+  register_backend("nothing", make_nothing);
+  const std::vector<std::int64_t> ranks = {2};
+  const auto model = with_ranks(graph_of(std::nullopt, true), ranks);
+  EXPECT_EQ(Session(model, parse_spec("nothing"), quiet()).fallbacks().size(), 1u);
+  expect_refused(model, "nothing");
+}
+
+BackendSpec fallback_spec;
+
+std::shared_ptr<Backend> refuse_cpu(const BackendSpec& spec) {
+  fallback_spec = spec;
+  throw Error(ErrorKind::failed, "no cpu");
+}
+
+TEST(Session, TheCpuThatTakesFallbacksHasItsThreadsAndInstructionSet) {
+  register_backend("nothing", make_nothing);
+  register_backend("cpu", refuse_cpu);
+  try {
+    const Session session(graph_of(SymShape{3, 3}, true), parse_spec("nothing:isa=avx2,threads=2"),
+                          quiet());
+  } catch (const Error&) {
+  }
+  register_backend("cpu", nullptr);
+  EXPECT_EQ(fallback_spec.options.isa, "avx2");
+  EXPECT_EQ(fallback_spec.options.threads, 2);
 }
 
 }  // namespace
