@@ -75,6 +75,35 @@ TEST(Files, ExternalRootMustBeAFolder) {
       {"--external-root", "/no/such/folder"});
 }
 
+TEST(Tolerances, JudgeByTheOutputsName) {
+  const TemporaryFolder folder;
+  const auto judged_by = [&folder](const std::string& json) {
+    return concord({"parity", kModel, "--backends", "cpu", "--seconds", "0", "--tolerance",
+                    folder.write("bounds.json", json)})
+        .exit;
+  };
+  EXPECT_EQ(judged_by(R"({"y": {"rtol": 1}})"), 0);
+  EXPECT_EQ(judged_by(R"({"y": {"rtol": 1e-30}, "*": {"rtol": 1}})"), 1);
+  EXPECT_EQ(judged_by(R"({"*": {"atol": 1e-30}})"), 1);
+}
+
+TEST(Tolerances, FilesThatMakeNoSense) {
+  const TemporaryFolder folder;
+  const auto given = [&folder](const std::string& json) {
+    return parity({"--tolerance", folder.write("bounds.json", json)});
+  };
+  expect_error(given("{"), 2, {"bounds.json", "JSON"});
+  expect_error(given(R"({"logits": {"atol": 1}})"), 2, {"bounds.json", "logits", "y"});
+  expect_error(given(R"({"y": {"atol": -1}})"), 2, {"bounds.json", "'y'", "atol", "-1"});
+  expect_error(given(R"({"y": {"atol": "1"}})"), 2, {"'y'", "atol"});
+  expect_error(given(R"({"y": {"tol": 1}})"), 2, {"'y'", "'tol'"});
+  expect_error(given(R"({"y": {}})"), 2, {"'y'"});
+  expect_error(parity({"--tolerance", "/no/such/file"}), 2, {"--tolerance", "/no/such/file"});
+  expect_error(
+      parity({"--tolerance", folder.write("bounds.json", R"({"y": {"atol": 1}})"), "--atol", "1"}),
+      2, {"--tolerance", "--atol"});
+}
+
 TEST(Specs, KeysOnceAndOfTheBackend) {
   expect_error(concord({"run", kModel, "--backend", "cpu:threads=1,threads=2"}), 2,
                {"threads", "twice"});

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <fstream>
 #include <iostream>
 #include <set>
@@ -16,6 +17,7 @@
 #include "parity/exact.h"
 #include "parity/report.h"
 #include "tools/concord/commands.h"
+#include "tools/concord/tolerances.h"
 #include "tools/concord/validators.h"
 
 namespace concord::tools {
@@ -27,6 +29,7 @@ struct Options {
   std::string reference;
   std::optional<double> atol;
   std::optional<double> rtol;
+  std::string tolerance;
   int repeat = 0;
   bool per_step = false;
   bool toggle = false;
@@ -69,6 +72,24 @@ std::vector<std::filesystem::path> models_of(const std::vector<std::string>& wor
   return models;
 }
 
+// A tolerance for an output that the model does not have would be none at all.
+void require_outputs(const graph::Graph& graph,
+                     const std::map<std::string, parity::Tolerance>& tolerances,
+                     const std::string& file) {
+  for (const auto& [name, tolerance] : tolerances) {
+    const bool known = std::any_of(
+        graph.outputs.begin(), graph.outputs.end(),
+        [&name = name, &graph](graph::ValueId id) { return graph.value(id).name == name; });
+    if (known) continue;
+    std::string names;
+    for (const graph::ValueId id : graph.outputs) {
+      names += (names.empty() ? "" : ", ") + graph.value(id).name;
+    }
+    throw Error(ErrorKind::usage, file + ": the model has no output '" + name + "'",
+                "its outputs: " + names);
+  }
+}
+
 parity::ModelReport compare(const std::filesystem::path& path, const Options& options,
                             const CommonOptions& common, const parity::CompareOptions& compare) {
   parity::ModelReport report;
@@ -84,6 +105,7 @@ parity::ModelReport compare(const std::filesystem::path& path, const Options& op
     job.exact = options.exact;
     std::shared_ptr<const graph::Graph> graph = model.graph;
     if (options.exact) graph = parity::with_integer_weights(graph);
+    require_outputs(*graph, compare.tolerances, options.tolerance);
     std::vector<parity::CompareCase> cases;
     for (InputCase& one : input_cases(path, *model.graph, options.inputs, true)) {
       std::string data =
@@ -184,6 +206,11 @@ int run(const Options& options, const CommonOptions& common) {
     compare_options.tolerance =
         parity::Tolerance{options.atol.value_or(0), options.rtol.value_or(0)};
   }
+  if (!options.tolerance.empty()) {
+    Tolerances read = read_tolerances(options.tolerance);
+    compare_options.tolerance = read.others;
+    compare_options.tolerances = std::move(read.outputs);
+  }
   compare_options.per_step = options.per_step || options.exact;
   compare_options.decode = options.decode;
   compare_options.repeat = options.repeat;
@@ -258,6 +285,13 @@ void add_parity(CLI::App& app, CommonOptions& common, int& exit) {
   command->add_option("--rtol", options->rtol, "Relative tolerance, instead of the budget")
       ->check(number_within(0, 1e300))
       ->type_name("R");
+  command
+      ->add_option("--tolerance", options->tolerance,
+                   "Tolerances by output as JSON, instead of the budget: "
+                   R"({"logits": {"atol": 1e-4, "rtol": 1e-3}, "*": {...}})")
+      ->excludes("--atol")
+      ->excludes("--rtol")
+      ->type_name("FILE");
   command
       ->add_option("--seconds", options->seconds, "Measured time per backend (default 1; 0: none)")
       ->check(number_within(0, 3600))
