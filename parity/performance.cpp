@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <thread>
 
+#include "backends/cores.h"
 #include "parity/yardstick.h"
 
 namespace concord::parity {
@@ -75,7 +75,7 @@ Calibration measure(const std::vector<Worker*>& workers, Worker* twin,
     turns.run_ms = quantile(turns.worker->burst(0, 1, options.warmup_s), 0.5);
   }
   const int rounds = rounds_for(all, options);
-  const int cores = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+  const int cores = available_cores();
   for (int round = 0; round < rounds; ++round) {
     report(static_cast<double>(round) / rounds);
     calibration.yardstick.push_back(yardstick_ms(cores));

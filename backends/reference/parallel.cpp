@@ -2,54 +2,20 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cmath>
 #include <exception>
-#include <fstream>
 #include <mutex>
 #include <thread>
 #include <vector>
 
-#include <sched.h>
+#include "backends/cores.h"
 
 namespace concord::reference {
-namespace {
-
-int affinity() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  if (sched_getaffinity(0, sizeof set, &set) == 0) return std::max(1, CPU_COUNT(&set));
-  return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
-}
-
-// cgroup v2's "quota period" in microseconds, or v1's two files; 0 without a quota.
-int quota() {
-  double limit = 0;
-  double period = 0;
-  std::ifstream v2("/sys/fs/cgroup/cpu.max");
-  if (!(v2 >> limit >> period)) {
-    std::ifstream v1_limit("/sys/fs/cgroup/cpu/cpu.cfs_quota_us");
-    std::ifstream v1_period("/sys/fs/cgroup/cpu/cpu.cfs_period_us");
-    if (!(v1_limit >> limit) || !(v1_period >> period)) return 0;
-  }
-  if (limit <= 0 || period <= 0) return 0;
-  return std::max(1, static_cast<int>(std::ceil(limit / period)));
-}
-
-}  // namespace
-
-int thread_limit() {
-  static const int limit = [] {
-    const int q = quota();
-    return q == 0 ? affinity() : std::min(affinity(), q);
-  }();
-  return limit;
-}
 
 void parallel_for(std::int64_t count, std::int64_t grain,
                   const std::function<void(std::int64_t, std::int64_t)>& body) {
   if (count <= 0) return;
   const std::int64_t useful = std::max<std::int64_t>(1, count / std::max<std::int64_t>(1, grain));
-  const std::int64_t threads = std::min<std::int64_t>(thread_limit(), useful);
+  const std::int64_t threads = std::min<std::int64_t>(available_cores(), useful);
   if (threads == 1) {
     body(0, count);
     return;

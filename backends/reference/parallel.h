@@ -5,9 +5,6 @@
 
 namespace concord::reference {
 
-// Threads that this process may run: its affinity and its cgroup's quota.
-int thread_limit();
-
 // Calls body(begin, end) on pieces of [0, count) from several threads; a piece holds at least
 // `grain` of them, so that little work stays on the calling thread. Results must not depend on how
 // the range is cut. Exceptions are passed on.

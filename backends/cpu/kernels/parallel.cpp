@@ -2,16 +2,10 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cmath>
 #include <condition_variable>
-#include <fstream>
 #include <mutex>
-#include <optional>
-#include <sstream>
-#include <string>
 
-#include <sched.h>
-
+#include "backends/cores.h"
 #include "backends/cpu/kernels/worker_pool.h"
 
 #ifdef _OPENMP
@@ -28,57 +22,6 @@ namespace {
 thread_local int t_scope_threads = 0;
 thread_local int t_threads = 1;
 thread_local Team* t_team = nullptr;  // null: OpenMP's
-
-std::optional<double> quota_of(const std::string& folder) {
-  // Version 2: "max 100000" or "150000 100000".
-  if (std::ifstream file(folder + "/cpu.max"); file) {
-    std::string quota;
-    double period = 0;
-    if (file >> quota >> period && quota != "max" && period > 0) return std::stod(quota) / period;
-    return std::nullopt;
-  }
-  double quota = 0;
-  double period = 0;
-  std::ifstream quota_file(folder + "/cpu.cfs_quota_us");
-  std::ifstream period_file(folder + "/cpu.cfs_period_us");
-  if (quota_file >> quota && period_file >> period && quota > 0 && period > 0)
-    return quota / period;
-  return std::nullopt;
-}
-
-// The least quota of this process' control group and those above it.
-double cgroup_cores() {
-  double least = 1e9;
-  std::ifstream groups("/proc/self/cgroup");
-  for (std::string line; std::getline(groups, line);) {
-    std::istringstream fields(line);
-    std::string hierarchy;
-    std::string controllers;
-    std::string path;
-    std::getline(fields, hierarchy, ':');
-    std::getline(fields, controllers, ':');
-    std::getline(fields, path);
-    std::string root = "/sys/fs/cgroup";
-    if (hierarchy != "0") {
-      if ((',' + controllers + ',').find(",cpu,") == std::string::npos) continue;
-      root += "/" + controllers;
-    }
-    while (true) {
-      if (const auto quota = quota_of(root + path)) least = std::min(least, *quota);
-      const auto slash = path.rfind('/');
-      if (slash == std::string::npos) break;
-      path.resize(slash);
-    }
-  }
-  return least;
-}
-
-int affinity_cores() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  if (sched_getaffinity(0, sizeof(set), &set) != 0) return 1;
-  return std::max(1, CPU_COUNT(&set));
-}
 
 class Budget {
  public:
@@ -123,11 +66,7 @@ void set_openmp_threads(int threads) {
 }  // namespace
 
 int available_threads() {
-  static const int threads = [] {
-    const double quota = std::ceil(cgroup_cores());
-    return std::max(1, std::min(affinity_cores(), static_cast<int>(std::min(quota, 1e6))));
-  }();
-  return threads;
+  return available_cores();
 }
 
 ThreadScope::ThreadScope(int threads, Workers workers)
