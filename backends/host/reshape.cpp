@@ -23,8 +23,8 @@ Shape resolve(const Call& call, Shape wanted) {
       open = d;
     } else if (wanted[d] < 0) {
       fail("shape " + shown + " has a negative extent");
-    } else {
-      known *= wanted[d];
+    } else if (__builtin_mul_overflow(known, wanted[d], &known)) {
+      fail("shape " + shown + " has too many elements");
     }
   }
   if (open < wanted.size()) {

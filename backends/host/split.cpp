@@ -23,7 +23,7 @@ std::vector<Tensor> run(const Call& call) {
   std::int64_t total = 0;
   for (const std::int64_t size : sizes) {
     if (size < 0) fail("a part of a split has " + std::to_string(size) + " elements");
-    total += size;
+    if (__builtin_add_overflow(total, size, &total)) break;  // wraps below 0: no axis is that long
   }
   if (total != x.shape()[axis] || sizes.size() != call.node.outputs.size()) {
     fail("parts " + to_string(std::span<const std::int64_t>(sizes)) + " do not split an axis of " +

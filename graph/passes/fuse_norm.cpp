@@ -180,12 +180,7 @@ bool fuse(Rewriter& rw, NodeId id) {
 }  // namespace
 
 int fuse_norm(Graph& graph, const PassOptions&) {
-  Rewriter rw(graph);
-  int found = 0;
-  for (const NodeId id : rw.order()) {
-    if (!rw.node(id).removed && fuse(rw, id)) ++found;
-  }
-  return found;
+  return rewrite_each(graph, fuse);
 }
 
 }  // namespace concord::graph

@@ -297,6 +297,15 @@ void Rewriter::make_constant(ValueId id, Tensor tensor) {
   ++changes_;
 }
 
+int rewrite_each(Graph& graph, bool (*rewrite)(Rewriter& rw, NodeId id)) {
+  Rewriter rw(graph);
+  int found = 0;
+  for (const NodeId id : rw.order()) {
+    if (!rw.node(id).removed && rewrite(rw, id)) ++found;
+  }
+  return found;
+}
+
 void add_sources(Node& node, const Node& more) {
   node.sources.insert(node.sources.end(), more.sources.begin(), more.sources.end());
   std::sort(node.sources.begin(), node.sources.end());

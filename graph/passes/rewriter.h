@@ -91,6 +91,9 @@ class Rewriter {
   int changes_ = 0;
 };
 
+// Offers each live node of the graph to `rewrite`, in order, and counts those that it took.
+int rewrite_each(Graph& graph, bool (*rewrite)(Rewriter& rw, NodeId id));
+
 // Adds the sources of `more` to those of `node`, sorted, each once.
 void add_sources(Node& node, const Node& more);
 
