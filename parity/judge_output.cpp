@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
+#include "backends/reference/rounding.h"
 #include "parity/judge.h"
 #include "parity/oracle_pass.h"
 
@@ -14,17 +14,6 @@ namespace {
 double noise_factor(std::int64_t samples) {
   const auto n = static_cast<double>(std::max<std::int64_t>(samples, 1));
   return 4 * (1 + 20 / (n * n));
-}
-
-double smallest_normal(DataType dtype) {
-  switch (dtype) {
-    case DataType::f16:
-      return 0x1p-14;
-    case DataType::f64:
-      return std::numeric_limits<double>::min();
-    default:
-      return std::numeric_limits<float>::min();
-  }
 }
 
 bool within(const Tensor& actual, const Tensor& reference, const Tolerance& tolerance) {
@@ -88,7 +77,7 @@ OutputReport judge_output(const std::string& name, const Tensor& actual, DataTyp
   }
   report.expected_rms = noise_rms;
   if (!(m.rms_error <=
-        noise_factor(kNoiseRuns * m.count) * noise_rms + smallest_normal(declared))) {
+        noise_factor(kNoiseRuns * m.count) * noise_rms + reference::smallest_normal(declared))) {
     report.verdict = Verdict::diverged;
     report.note = noise_rms > 0 ? "its rms error is " + number(m.rms_error / noise_rms) +
                                       " times what rounding explains"
