@@ -3,7 +3,7 @@
 #   lib/libconcord.so*, lib/libconcord_<backend>.so
 #   lib/concord/             oneDNN, where it is not the system's
 #   lib/cmake/Concord/       find_package(Concord) → Concord::concord
-#   include/concord/         the library's headers, by the paths they have here
+#   include/concord/         the library's public headers, by the paths they have here
 #   share/doc/concord/       licences
 # RPATHs are relative, so that any prefix will do, and the tree can be moved.
 set(CMAKE_INSTALL_LIBDIR lib CACHE STRING "Folder of libraries below the prefix")
@@ -25,18 +25,16 @@ if(concord_programs)
   install(TARGETS ${concord_programs} RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
 endif()
 
-foreach(layer IN ITEMS graph importer backends parity)
-  if(IS_DIRECTORY "${PROJECT_SOURCE_DIR}/${layer}")
-    # Backends' own folders are not part of the interface.
-    install(DIRECTORY "${PROJECT_SOURCE_DIR}/${layer}"
-      DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/concord"
-      FILES_MATCHING PATTERN "*.h" PATTERN "*.def"
-      PATTERN "${layer}/cpu" EXCLUDE
-      PATTERN "${layer}/gpu" EXCLUDE
-      PATTERN "${layer}/vulkan" EXCLUDE
-      PATTERN "${layer}/cuda" EXCLUDE
-      PATTERN "${layer}/reference" EXCLUDE)
-  endif()
+# What a program that uses the library includes; each compiles alone (tests/install).
+set(concord_public_headers
+  backends/backend.h backends/registry.h backends/session.h backends/spec.h
+  graph/attributes.h graph/dim.h graph/dtype.h graph/error.h graph/functions.h graph/graph.h
+  graph/passes.h graph/tensor.h graph/functions.def graph/ops.def
+  importer/importer.h importer/mapped_file.h importer/npy.h importer/tensor_io.h)
+foreach(header IN LISTS concord_public_headers)
+  get_filename_component(folder "${header}" DIRECTORY)
+  install(FILES "${PROJECT_SOURCE_DIR}/${header}"
+    DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/concord/${folder}")
 endforeach()
 
 set(concord_dnnl_location "/lib")

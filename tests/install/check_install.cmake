@@ -37,6 +37,14 @@ message("${step_output}")
 file(COPY "${MODELS}/lstm__dynamo20/model.onnx" DESTINATION "${SCRATCH}/build")
 step("running the README's program" "${CMAKE_COMMAND}" -E chdir "${SCRATCH}/build" ./readme)
 
+# Each public header alone needs only other public headers.
+file(GLOB_RECURSE headers RELATIVE "${moved}/include/concord" "${moved}/include/concord/*.h")
+foreach(header IN LISTS headers)
+  file(WRITE "${SCRATCH}/alone.cpp" "#include \"${header}\"\n")
+  step("compiling ${header} alone" "${COMPILER}" -std=c++20 -fsyntax-only
+    "-I${moved}/include/concord" "${SCRATCH}/alone.cpp")
+endforeach()
+
 file(GLOB libraries "${moved}/lib/*.so*" "${moved}/lib/concord/*.so*" "${moved}/bin/*")
 foreach(library IN LISTS libraries)
   execute_process(COMMAND ldd "${library}" OUTPUT_VARIABLE needed ERROR_QUIET)
