@@ -12,6 +12,18 @@ TEST_P(Ml, GivesOnnxruntimesValues) {
 }
 
 const std::vector<ValueCase> kCases = {
+    {"global_lp_pool",
+     "GlobalLpPool",
+     "",
+     {t(DataType::f32, {1, 2, 2, 2}, {-5, 1.4, 1, -3.3, 0.1, -1.9, 1.5, -4.1})},
+     {{"p", 3}},
+     {t(DataType::f32, {1, 2, 1, 1}, {5.48127, 4.293663})}},
+    {"feature_vectorizer",
+     "FeatureVectorizer",
+     "ai.onnx.ml",
+     {t(DataType::f32, {2, 2}, {-1.8, 1.4, 2.3, -4.3}), t(DataType::f32, {2, 1}, {-1, 0.7})},
+     {{"inputdimensions", Ints{2, 1}}},
+     {t(DataType::f32, {2, 3}, {-1.8, 1.4, -1, 2.3, -4.3, 0.7})}},
     {"scaler",
      "Scaler",
      "ai.onnx.ml",
