@@ -155,5 +155,14 @@ TEST(Conformance, AStaleGapFails) {
   EXPECT_NE(outcome.out.find("passes now"), std::string::npos) << outcome.out;
 }
 
+TEST(Conformance, AStaleFallbackFails) {
+  const TemporaryFolder folder;
+  const std::string list = folder.write("fallbacks.txt", "gru__script17 it is said to fall back\n");
+  const Outcome outcome = concord(
+      {"conformance", bundled("gru__script17"), "--backend", "reference", "--fallbacks", list});
+  EXPECT_EQ(outcome.exit, 1) << outcome.out;
+  EXPECT_NE(outcome.out.find("needs no fallback now"), std::string::npos) << outcome.out;
+}
+
 }  // namespace
 }  // namespace concord::tests
