@@ -29,7 +29,9 @@ bool stays_quantised(Rewriter& rw, const Node& node) {
   const auto users = rw.users(node.output());
   return !users.empty() && std::all_of(users.begin(), users.end(), [&](NodeId id) {
     const Node& user = rw.node(id);
-    if (user.op != OpKind::matmul && user.op != OpKind::conv) return false;
+    const bool product =
+        user.op == OpKind::matmul || (user.op == OpKind::conv && user.attrs.integer("group") == 1);
+    if (!product) return false;
     return user.input(1) == node.output() &&
            (node.attrs.integer("block_size", 0) != 0 ||
             rw.producer(user.input(0), OpKind::dequantize) != nullptr);
