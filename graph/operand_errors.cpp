@@ -60,14 +60,16 @@ Error at_node(const Error& error, const Graph& graph, const Node& node) {
   if (operand >= 0 && error.kind() == ErrorKind::invalid && node.has_input(i) &&
       is_integer(graph.value(node.input(i)).dtype)) {
     const std::string name = quoted(graph, node.input(i));
-    if (name != "''" && !names(error.what(), name)) return error.with_context(describe(node) + ": " + name);
+    if (name != "''" && !names(error.what(), name))
+      return error.with_context(describe(node) + ": " + name);
   }
   return error.with_context(describe(node));
 }
 
 Error with_operands(const Error& error, const Graph& graph, const Node& node,
                     std::span<const Tensor> inputs) {
-  if (error.kind() != ErrorKind::invalid) return error;
+  // Of control flow the node within is told.
+  if (error.kind() != ErrorKind::invalid || !node.bodies.empty()) return error;
   std::string text = error.what();
   for (std::size_t i = is_made_from_extents(node.op) ? 0 : 1; i < inputs.size(); ++i) {
     const Tensor& tensor = inputs[i];
@@ -82,7 +84,10 @@ Error with_operands(const Error& error, const Graph& graph, const Node& node,
             (tensor.rank() == 0 ? std::to_string(values.front())
                                 : concord::to_string(std::span<const std::int64_t>(values)));
   }
-  return Error(error.kind(), text, error.hint());
+  // The hint may be of inference, which blames the model.
+  const bool told = text != error.what();
+  return Error(error.kind(), text,
+               told ? "these values are known only when it runs: check the inputs" : error.hint());
 }
 
 Error no_value(const Dim& dim, const Bindings& bindings) {
@@ -94,7 +99,8 @@ Error no_value(const Dim& dim, const Bindings& bindings) {
                  "the extent " + shortened(dim.to_string()) + " needs a value for " + symbol,
                  "give every symbolic dimension a value");
   }
-  return Error(ErrorKind::invalid, "the extent " + shortened(dim.to_string()) + " is beyond 64 bits",
+  return Error(ErrorKind::invalid,
+               "the extent " + shortened(dim.to_string()) + " is beyond 64 bits",
                "use smaller sizes");
 }
 

@@ -231,6 +231,25 @@ TEST(Session, InputsOfAnyRankAreBoundFirst) {
   EXPECT_EQ(with_ranks(bound, ranks_of(inputs)), bound);
 }
 
+// Extents of a shape of unknown length turned into attributes: they follow once it is known.
+TEST(Session, AttributesFollowTheRanks) {
+  graph::Builder b;
+  const graph::ValueId x = b.graph.add_value("x", DataType::f32);
+  b.graph.inputs.push_back(x);
+  const graph::Attributes all = {{"start", std::int64_t{0}}, {"end", INT64_MAX}};
+  const graph::ValueId rank =
+      b.op(graph::OpKind::shape_of, {b.op(graph::OpKind::shape_of, {x}, all)}, all);
+  b.output(b.op(graph::OpKind::constant_of, {rank},
+                {{"value", Tensor::of<float>({1}, std::vector<float>{2})}}),
+           "y");
+  const std::vector<Tensor> inputs = {Tensor::zeros(DataType::f32, {3, 4, 5})};
+  const auto bound = with_ranks(std::make_shared<const graph::Graph>(b.graph), ranks_of(inputs));
+  for (const char* backend : {"reference", "cpu"}) {
+    Session session(bound, parse_spec(backend), quiet());
+    EXPECT_EQ(session.run(inputs).at(0).shape(), (Shape{3})) << backend;
+  }
+}
+
 TEST(Session, FallbackOfInputsOfAnyRankCanBeRefused) {
   register_backend("nothing", make_nothing);
   const std::vector<std::int64_t> ranks = {2};
