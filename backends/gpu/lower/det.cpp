@@ -4,6 +4,7 @@
 #include "backends/gpu/lower/emit.h"
 #include "backends/gpu/lower/strides.h"
 #include "backends/gpu/lower/wide.h"
+#include "graph/error.h"
 
 namespace concord::gpu {
 namespace {
@@ -17,6 +18,10 @@ void lower(NodeLowering& node) {
   const Operand out = node.out();
   if (out.count() == 0) return;
   const Operand x = node.in(0);
+  if (x.shape.back() != x.shape[x.shape.size() - 2]) {
+    throw Error(ErrorKind::invalid,
+                "a tensor of shape " + to_string(x.shape) + " holds no square matrices");
+  }
   const DataType type = computed_float(x.dtype);
   // The elimination writes over it.
   const Operand a = node.temporary(type, x.count() > 0 ? x.shape : Shape{1});

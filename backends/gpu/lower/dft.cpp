@@ -49,6 +49,10 @@ void lower(NodeLowering& node) {
   const bool inverse = node.attrs().integer("inverse") != 0;
   const bool real_result = inverse && node.attrs().integer("onesided") != 0;
   const Shape& shape = source.shape;
+  if (axis + 1 >= shape.size() || (shape.back() != 1 && shape.back() != 2)) {
+    throw Error(ErrorKind::invalid, "a tensor of shape " + to_string(shape) +
+                                        " has no numbers along axis " + std::to_string(axis));
+  }
   const std::int64_t given = shape[axis];
   std::int64_t length = real_result ? 2 * (given - 1) : given;
   if (node.attrs().has("length")) length = node.dim("length");

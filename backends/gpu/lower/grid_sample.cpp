@@ -27,7 +27,17 @@ std::int32_t padding_of(const std::string& padding) {
   return padding == "zeros" ? 0 : padding == "border" ? 1 : 2;
 }
 
+void require_fitting(const Shape& x, const Shape& grid) {
+  if (x.size() >= 3 && grid.size() == x.size() && grid[0] == x[0] &&
+      grid.back() == static_cast<std::int64_t>(x.size()) - 2) {
+    return;
+  }
+  throw Error(ErrorKind::invalid, "a grid of shape " + to_string(grid) +
+                                      " does not fit a tensor of shape " + to_string(x));
+}
+
 void lower(NodeLowering& node) {
+  require_fitting(node.in_shape(0), node.in_shape(1));
   const Operand out = node.out();
   if (out.count() == 0) return;
   const DataType type = computed_float(node.in_type(0));

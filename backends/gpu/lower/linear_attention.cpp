@@ -2,6 +2,7 @@
 
 #include "backends/gpu/lower/emit.h"
 #include "backends/gpu/lower/strides.h"
+#include "graph/error.h"
 
 namespace concord::gpu {
 namespace {
@@ -11,6 +12,30 @@ std::optional<std::string> why(const Query& query) {
     if (query.in(i) == DataType::f64) return "a state of float64";
   }
   return query.need_kernel("linear_attention_f32");
+}
+
+void require_shape(NodeLowering& node, std::size_t i, const Shape& wanted) {
+  if (!node.has(i) || node.in_shape(i) == wanted) return;
+  throw Error(ErrorKind::invalid, "operand " + std::to_string(i) + " of shape " +
+                                      to_string(node.in_shape(i)) + ", expected " +
+                                      to_string(wanted));
+}
+
+void require_fitting(NodeLowering& node) {
+  const Shape q = node.in_shape(0);
+  const std::int64_t q_heads = node.attrs().integer("q_heads");
+  const std::int64_t heads = node.attrs().integer("kv_heads");
+  const std::int64_t depth = q[2] / q_heads;
+  const std::int64_t width = node.in_shape(2)[2] / heads;
+  require_shape(node, 0, {q[0], q[1], q_heads * depth});
+  require_shape(node, 1, {q[0], q[1], heads * depth});
+  require_shape(node, 2, {q[0], q[1], heads * width});
+  require_shape(node, 3, {q[0], heads, depth, width});
+  if (node.has(4) && node.in_shape(4)[2] != heads)
+    require_shape(node, 4, {q[0], q[1], heads * depth});
+  if (node.has(4)) require_shape(node, 4, {q[0], q[1], node.in_shape(4)[2]});
+  if (node.has(5) && node.in_shape(5)[2] != heads) require_shape(node, 5, {q[0], q[1], 1});
+  if (node.has(5)) require_shape(node, 5, {q[0], q[1], node.in_shape(5)[2]});
 }
 
 // The state where the kernel updates it: what was, or zeros.
@@ -39,6 +64,7 @@ void lower(NodeLowering& node) {
   const auto read_f32 = [&](std::size_t i) {
     return node.read(emit_cast(node, node.in(i), DataType::f32));
   };
+  require_fitting(node);
   const Operand out = node.out();
   const Operand state = first_state(node);
   const Operand y = out.dtype == DataType::f32 ? out : node.temporary(DataType::f32, out.shape);

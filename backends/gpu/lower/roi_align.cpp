@@ -3,6 +3,7 @@
 #include "backends/gpu/lower/emit.h"
 #include "backends/gpu/lower/strides.h"
 #include "backends/gpu/lower/wide.h"
+#include "graph/error.h"
 
 namespace concord::gpu {
 namespace {
@@ -13,8 +14,21 @@ std::optional<std::string> why(const Query& query) {
                            type_suffix(computed_float(query.in(0))));
 }
 
+void require_fitting(NodeLowering& node) {
+  const Shape regions = node.in_shape(1);
+  if (node.in_shape(0).size() == 4 && regions.size() == 2 && regions[1] == 4 &&
+      node.in_shape(2) == Shape{regions[0]}) {
+    return;
+  }
+  throw Error(ErrorKind::invalid, "regions of shape " + to_string(regions) +
+                                      " do not fit a tensor of shape " +
+                                      to_string(node.in_shape(0)) + " and batch indices of shape " +
+                                      to_string(node.in_shape(2)));
+}
+
 void lower(NodeLowering& node) {
   using Params = kernels::SampleRegionsParams;
+  require_fitting(node);
   const Operand out = node.out();
   if (out.count() == 0) return;
   const DataType type = computed_float(node.in_type(0));
