@@ -1,4 +1,5 @@
 // SHA-256 of FIPS 180-4.
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstring>
@@ -57,7 +58,7 @@ class Sha256 {
 
   std::string finish(std::span<const std::byte> rest, std::uint64_t total) {
     std::array<std::byte, 128> tail{};
-    std::memcpy(tail.data(), rest.data(), rest.size());
+    std::copy(rest.begin(), rest.end(), tail.begin());
     tail[rest.size()] = std::byte{0x80};
     const std::size_t size = rest.size() + 9 <= 64 ? 64 : 128;
     const std::uint64_t bits = __builtin_bswap64(total * 8);

@@ -64,6 +64,7 @@ PlanFn prepare_host(Compiler& compiler) {
           throw Error(ErrorKind::invalid, "an output of shape " + to_string(results[i].shape()) +
                                               " where " + to_string(out.shape) + " was planned");
         }
+        if (results[i].bytes() == 0) continue;
         std::memcpy(f.at(out.at), results[i].data(), static_cast<std::size_t>(results[i].bytes()));
       }
     });
