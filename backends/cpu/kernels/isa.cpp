@@ -39,8 +39,9 @@ bool cpu_has_int8_dot() {
 
 Isa native_isa() {
   static const Isa isa = [] {
-    // Before any limit is set, since that replaces what SupportedTargets gives.
-    return best_of(hwy::SupportedTargets());
+    // Before any limit is set, since that replaces what SupportedTargets gives. What the processor
+    // has is of no use where the kernels were not compiled for it.
+    return best_of(hwy::SupportedTargets() & HWY_TARGETS);
   }();
   return isa;
 }
