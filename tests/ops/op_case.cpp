@@ -76,6 +76,12 @@ void store_edge(Tensor& tensor, std::int64_t i) {
 
 void store(Tensor& tensor, std::int64_t i, double value) {
   const DataType dtype = tensor.dtype();
+  if (is_complex(dtype)) {
+    const DataType part = dtype == DataType::c64 ? DataType::f32 : DataType::f64;
+    store_bits(tensor, 2 * i, bits(part), float_to_bits(part, value));
+    store_bits(tensor, 2 * i + 1, bits(part), float_to_bits(part, -value / 2));
+    return;
+  }
   std::uint64_t stored = 0;
   if (dtype == DataType::boolean) {
     stored = value != 0 ? 1 : 0;
