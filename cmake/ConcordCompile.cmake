@@ -45,8 +45,9 @@ else()
   set(CONCORD_OPENMP OFF)
 endif()
 
-# concord_unite_sources(TARGET): compiles the target's files in few pieces (cmake/unity.awk says how).
-function(concord_unite_sources target)
+# concord_unite_sources(TARGET LINES): compiles the target's files in pieces of so many lines
+# (cmake/unity.awk says how).
+function(concord_unite_sources target lines)
   get_target_property(sources ${target} SOURCES)
   set(apart "")
   set(ours "")
@@ -66,7 +67,7 @@ function(concord_unite_sources target)
   file(MAKE_DIRECTORY "${folder}")
   execute_process(
     COMMAND awk -f "${PROJECT_SOURCE_DIR}/cmake/unity.awk" -v "prefix=${folder}/unity_"
-      -v "lines=${CONCORD_UNITY_LINES}" ${ours}
+      -v "lines=${lines}" ${ours}
     OUTPUT_VARIABLE united OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
   string(REPLACE "\n" ";" united "${united}")
   foreach(source IN LISTS united)
@@ -115,7 +116,12 @@ function(concord_compile_options target)
     endif()
   endif()
   target_link_options(${target} PRIVATE -Wl,--as-needed)
-  if(CONCORD_UNITY_LINES)
-    concord_unite_sources(${target})
+  set(lines ${CONCORD_UNITY_LINES})
+  string(FIND "${CMAKE_CURRENT_SOURCE_DIR}/" "${PROJECT_SOURCE_DIR}/tests/" in_tests)
+  if(NOT lines AND in_tests EQUAL 0)
+    set(lines ${CONCORD_UNITY_TEST_LINES})
+  endif()
+  if(lines)
+    concord_unite_sources(${target} ${lines})
   endif()
 endfunction()

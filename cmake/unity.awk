@@ -63,7 +63,7 @@ function read_file(path,    text, n, i, anonymous, enumerators, conditions, defi
     line[path, ++size[path]] = text
     if (text == "namespace {") { anonymous = 1; continue }
     if (text == "}  // namespace") { anonymous = 0; continue }
-    if (text ~ /^(struct|class) [A-Za-z_]+::/) defines_members_type[path] = 1
+    if (!anonymous && text ~ /^(template <|(struct|class) [^;]*$)/) shown[path] = 1
     if (text ~ /^#if/) conditions++
     if (text ~ /^#endif/) conditions--
     if (text ~ /R"[A-Za-z_]*\(/) alone[path] = 1
@@ -107,8 +107,9 @@ function keeps_apart(a, b,    n, i, list) {
 function write_copy(path, suffix, out,    n, i, k, list, renamed, key, part, text) {
   n = split(names[path], list, " ")
   for (i = 1; i <= n; i++) if (!((path, list[i]) in member)) renamed[list[i]] = 1
-  # Of a file that is not the one compiled GCC thinks that others include it, too.
-  if (path in defines_members_type)
+  # A class or template outside the anonymous namespace may use what is in it, but in the file that is
+  # compiled only, GCC thinks.
+  if (path in shown)
     print "#if !defined(__clang__)\n#pragma GCC diagnostic ignored \"-Wsubobject-linkage\"\n#endif" > out
   printf "#line 1 \"%s\"\n", path > out
   for (k = 1; k <= size[path]; k++) {
