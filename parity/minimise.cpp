@@ -2,8 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-
-#include <stdlib.h>
+#include <cstdlib>
 
 #include "graph/error.h"
 #include "importer/importer.h"

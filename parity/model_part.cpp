@@ -208,7 +208,7 @@ std::optional<PartMaker::Borders> PartMaker::borders(const Nodes& wanted) const 
 
 std::optional<Tensor> PartMaker::sized(const std::string& name, const Bindings& sizes) const {
   const graph::Value& known = *value(name);
-  const std::optional<Tensor> tensor = values_.find(name);
+  std::optional<Tensor> tensor = values_.find(name);
   if (!tensor) return std::nullopt;
   Bindings bindings = values_.bindings();
   for (const auto& [symbol, extent] : sizes) bindings[symbol] = extent;

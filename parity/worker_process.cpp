@@ -2,6 +2,7 @@
 
 #include <cerrno>
 #include <chrono>
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <utility>
@@ -9,7 +10,6 @@
 #include <dlfcn.h>
 #include <nlohmann/json.hpp>
 #include <poll.h>
-#include <signal.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -29,7 +29,7 @@ using nlohmann::json;
 // that use the library).
 std::filesystem::path program() {
   std::error_code ignored;
-  const auto self = std::filesystem::read_symlink("/proc/self/exe", ignored);
+  auto self = std::filesystem::read_symlink("/proc/self/exe", ignored);
   if (self.filename() == "concord") return self;
   Dl_info info{};
   if (dladdr(reinterpret_cast<const void*>(&worker_main), &info) != 0 && info.dli_fname) {
@@ -140,7 +140,7 @@ json WorkerProcess::receive() {
       std::chrono::steady_clock::now() + std::chrono::duration<double>(timeout_s_);
   while (true) {
     if (const std::size_t end = buffer_.find('\n'); end != std::string::npos) {
-      const json answer = json::parse(buffer_.substr(0, end));
+      json answer = json::parse(buffer_.substr(0, end));
       buffer_.erase(0, end + 1);
       if (answer.contains("error")) throw_from_json(answer);
       return answer;

@@ -2,9 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <map>
-
-#include <stdlib.h>
 
 #include "backends/reference/budget.h"
 #include "backends/session.h"

@@ -80,7 +80,7 @@ Operand widened_scale(NodeLowering& node, const Operand& scale) {
   const std::int64_t outer = element_count(std::span(x).first(axis));
   const std::int64_t inner = element_count(std::span(x).subspan(axis + 1));
   const std::int64_t blocks = scale.shape[axis];
-  const Operand wide = node.temporary(scale.dtype, x);
+  Operand wide = node.temporary(scale.dtype, x);
   const auto repeat = [&](std::int64_t first, std::int64_t count, std::int64_t times) {
     emit_copy(node, scale, wide,
               {{outer, count, times, inner},

@@ -158,7 +158,7 @@ Operand Recurrence::state_bias() {
 }
 
 Operand Recurrence::initial_state(std::size_t operand) {
-  const Operand state = node_.temporary(DataType::f32, {batch, hidden});
+  Operand state = node_.temporary(DataType::f32, {batch, hidden});
   if (!node_.has(operand)) {
     node_.fill(state, 0);
     return state;

@@ -58,8 +58,8 @@ struct Filter {
 }  // namespace
 
 ResizeTable resize_table(const graph::Attributes& attrs, const ResizeAxis& axis) {
-  const std::string mode = attrs.text("mode");
-  const std::string coordinates = attrs.text("coordinates");
+  const std::string& mode = attrs.text("mode");
+  const std::string& coordinates = attrs.text("coordinates");
   const std::string rule = attrs.text("nearest", "round_prefer_floor");
   const auto last = static_cast<double>(axis.input - 1);
   Filter filter;
