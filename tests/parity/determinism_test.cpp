@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "importer/importer.h"
+#include "parity/tensor_hash.h"
 #include "parity/toggles.h"
 
 namespace concord::parity {
@@ -49,6 +50,18 @@ TEST(Determinism, NamesTheFirstStepThatDiffers) {
   b.taps[{{}, graph->node(graph->order()[5]).output().index}] = 2;
   const std::string name = first_that_differs(*graph, steps, a, b);
   EXPECT_EQ(name, std::string(to_string(third.op)) + " '" + third.name + "'");
+}
+
+TEST(Determinism, HashesTellItemsApart) {
+  const auto list = [](std::initializer_list<float> values) {
+    std::vector<Tensor> items;
+    for (const float value : values) items.push_back(Tensor::scalar(value));
+    return Tensor::container(sequence_of(DataType::f32), std::move(items));
+  };
+  EXPECT_EQ(hash_of(list({1, 2})), hash_of(list({1, 2})));
+  EXPECT_NE(hash_of(list({1, 2})), hash_of(list({1, 3})));
+  EXPECT_NE(hash_of(list({1, 2})), hash_of(list({2, 1})));
+  EXPECT_NE(hash_of(list({1})), hash_of(list({1, 2})));
 }
 
 TEST(Toggles, ChangeOneKey) {

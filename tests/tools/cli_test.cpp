@@ -137,6 +137,47 @@ TEST(Bench, JsonHasTheContractsFields) {
   EXPECT_FALSE(backend.at("steps").empty());
 }
 
+TEST(Bench, AFailureIsOfItsParticipantAlone) {
+  const TemporaryFolder folder;
+  const std::string profile = (folder.path() / "profile.json").string();
+  const Outcome outcome =
+      concord({"bench", bundled("gru__script17"), "--backends", "vulkan:device=no-such-device,cpu",
+               "--seconds", "0", "--json", "-", "--profile", profile});
+  EXPECT_NE(outcome.exit, 0) << outcome.err;
+  EXPECT_NE(outcome.err.find("vulkan:device=no-such-device"), std::string::npos) << outcome.err;
+  const json backends = json::parse(outcome.out).at("backends");
+  ASSERT_EQ(backends.size(), 2u);
+  EXPECT_EQ(backends.at(0).at("spec"), "vulkan:device=no-such-device");
+  EXPECT_EQ(backends.at(0).at("verdict"), "failed");
+  EXPECT_NE(backends.at(0).at("error").at("message"), "");
+  EXPECT_EQ(backends.at(1).at("spec"), "cpu");
+  EXPECT_GT(backends.at(1).at("latency_ms").at("median").get<double>(), 0);
+  EXPECT_NE(read_file(profile).find("gru"), std::string::npos);
+}
+
+TEST(Bench, ProfilesTheFirstThatWasMeasured) {
+  const TemporaryFolder folder;
+  const std::string profile = (folder.path() / "profile.json").string();
+  const Outcome outcome =
+      concord({"bench", bundled("gru__script17"), "--backends", "cpu", "--precision", "int8,f32",
+               "--seconds", "0", "--profile", profile});
+  EXPECT_EQ(outcome.exit, 0) << outcome.err;
+  EXPECT_NE(outcome.err.find("skipped cpu:precision=int8"), std::string::npos) << outcome.err;
+  EXPECT_NE(read_file(profile).find("gru"), std::string::npos);
+}
+
+TEST(Devices, RefuseBeforeTheyMeasure) {
+  const Outcome nan = concord({"devices", "--calibrate", "--seconds", "nan"});
+  EXPECT_EQ(nan.exit, 2) << nan.out;
+  EXPECT_NE(nan.err.find("nan"), std::string::npos) << nan.err;
+  for (const char* option : {"--json", "--html"}) {
+    const Outcome outcome = concord({"devices", "--calibrate", option, "/no/such/folder/file"});
+    EXPECT_EQ(outcome.exit, 2) << outcome.err;
+    EXPECT_EQ(outcome.out, "");
+    EXPECT_NE(outcome.err.find(option), std::string::npos) << outcome.err;
+  }
+}
+
 TEST(Conformance, BundledModelsPassOnTheOracle) {
   const Outcome outcome =
       concord({"conformance", bundled("gru__script17"), "--backend", "reference", "--json", "-"});
