@@ -4,7 +4,8 @@ namespace concord::graph {
 namespace {
 
 // Inputs 3 and 4, [x_zero] and [scale] (one or [M]), make it a convolution of bytes with an f32
-// result: activation(scale · Σ (x − x_zero)·w + b), padding standing for x_zero. Only passes make it.
+// result: activation(scale · Σ (x − x_zero)·w + b), padding standing for x_zero. Only passes make
+// it.
 constexpr std::size_t kScale = 4;
 
 void infer_op(Graph& graph, NodeId id) {
