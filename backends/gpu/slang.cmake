@@ -14,6 +14,11 @@ set(concord_coop "_coop$")
 set(concord_coop_arch 80)
 # Kernels for CPU drivers; NVRTC needs half a minute for each file.
 set(concord_spirv_only "^matmul_wave")
+set(concord_cached ${CMAKE_CURRENT_SOURCE_DIR}/embed/cached.sh)
+execute_process(COMMAND ${CONCORD_SLANGC} -version
+  OUTPUT_VARIABLE concord_versions ERROR_VARIABLE concord_versions)
+string(STRIP "slangc ${concord_versions}" concord_versions)
+string(APPEND concord_versions ", CUDA ${CUDAToolkit_VERSION}")
 
 # Adds the compilation of one .slang file to SPIR-V. Kernels for matrix units are emulated: Debian's
 # spirv-val knows none, and no driver here has any; the software driver of the tests runs them so.
@@ -26,12 +31,13 @@ function(concord_compile_spirv source)
   endif()
   add_custom_command(
     OUTPUT ${out}.spv ${out}.json ${out}.stripped.spv
-    COMMAND ${CONCORD_SLANGC} ${source} -target spirv -profile spirv_1_5
+    COMMAND bash ${concord_cached} ${source} ${out} "spv json stripped.spv" "${concord_versions}"
+            ${CONCORD_SLANGC} ${source} -target spirv -profile spirv_1_5
             -fvk-use-entrypoint-name ${concord_slang_flags} ${emulated}
             -I ${source_dir}/lib -o ${out}.spv -reflection-json ${out}.json -depfile ${out}.d
-    COMMAND kernel_embed strip ${out}.spv ${out}.stripped.spv
-    COMMAND ${CONCORD_SPIRV_VAL} --target-env vulkan1.2 ${out}.stripped.spv
-    DEPENDS ${source} kernel_embed
+            -- $<TARGET_FILE:kernel_embed> strip ${out}.spv ${out}.stripped.spv
+            -- ${CONCORD_SPIRV_VAL} --target-env vulkan1.2 ${out}.stripped.spv
+    DEPENDS ${source} kernel_embed ${concord_cached}
     DEPFILE ${out}.d
     COMMENT "Compiling kernels ${module}.slang"
     VERBATIM)
@@ -44,13 +50,14 @@ function(concord_compile_ptx source arch)
   set(assemble ${CMAKE_CURRENT_SOURCE_DIR}/embed/assemble.sh)
   add_custom_command(
     OUTPUT ${out}.ptx ${out}.log
-    COMMAND ${CMAKE_COMMAND} -E env "LD_LIBRARY_PATH=${CONCORD_NVRTC_DIR}"
+    COMMAND bash ${concord_cached} ${source} ${out} "ptx log" "${concord_versions}"
+            ${CMAKE_COMMAND} -E env "LD_LIBRARY_PATH=${CONCORD_NVRTC_DIR}"
             ${CONCORD_SLANGC} ${source} -target ptx ${concord_slang_flags}
             -Xnvrtc -arch=compute_${arch} -Xnvrtc --fmad=false
             -I ${source_dir}/lib -o ${out}.raw.ptx -depfile ${out}.d
-    COMMAND kernel_embed ptx ${out}.raw.ptx ${out}.ptx
-    COMMAND sh ${assemble} ${CONCORD_PTXAS} ${arch} ${out}.ptx ${out}.log
-    DEPENDS ${source} kernel_embed ${assemble}
+            -- $<TARGET_FILE:kernel_embed> ptx ${out}.raw.ptx ${out}.ptx
+            -- sh ${assemble} ${CONCORD_PTXAS} ${arch} ${out}.ptx ${out}.log
+    DEPENDS ${source} kernel_embed ${assemble} ${concord_cached}
     DEPFILE ${out}.d
     COMMENT "Compiling kernels ${module}.slang for CUDA"
     VERBATIM)
