@@ -51,11 +51,11 @@ nlohmann::json read_json(const std::string& path) {
   if (!in) {
     throw Error(ErrorKind::usage, path + ": cannot be read", "give the JSON of an earlier report");
   }
-  nlohmann::json json = nlohmann::json::parse(in, nullptr, false);
-  if (json.is_discarded()) {
+  nlohmann::json report = nlohmann::json::parse(in, nullptr, false);
+  if (report.is_discarded()) {
     throw Error(ErrorKind::invalid, path + ": is not JSON", "give the JSON of an earlier report");
   }
-  return json;
+  return report;
 }
 
 // The models that the words mean: files, model folders, and folders of model folders.
