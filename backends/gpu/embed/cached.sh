@@ -72,4 +72,5 @@ sed 's/^[^:]*: *//' "$kept/d" | tr -s ' ' '\n' | sed '/^$/d' >"$kept/includes"
 mv "$kept/includes" "$list"
 key=$(contents_key)
 mv -T "$kept" "$cache/$key" 2>/dev/null || rm -rf "$kept"
-find "$cache" -mindepth 1 -maxdepth 1 -mtime +60 -exec rm -rf {} +
+# What another build moves meanwhile is none of find's business.
+find "$cache" -mindepth 1 -maxdepth 1 -mtime +60 -exec rm -rf {} + 2>/dev/null || true
