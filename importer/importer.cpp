@@ -226,7 +226,7 @@ fs::path model_file(const fs::path& path) {
                 "give a .onnx file, or a folder that holds model.onnx");
   }
   if (!fs::is_directory(status)) return path;
-  const fs::path file = path / "model.onnx";
+  fs::path file = path / "model.onnx";
   if (fs::exists(file, failure)) return file;
   std::vector<fs::path> models;
   for (const auto& entry : fs::directory_iterator(path, failure)) {

@@ -52,7 +52,7 @@ ValueId repeat_heads(Conversion& c, ValueId x, const Dim& heads) {
 }
 
 // Attention from its parts, where the scores are wanted as an output too. All operands bhsd.
-void attention_with_scores(Conversion& c, AttentionOperands o, const Dim& past, bool causal,
+void attention_with_scores(Conversion& c, const AttentionOperands& o, const Dim& past, bool causal,
                            bool flat) {
   const std::int64_t mode = c.integer("qk_matmul_output_mode", 0);
   if (mode < 0 || mode > 3)
@@ -136,7 +136,7 @@ void attention(Conversion& c) {
 
   o.q_layout = o.y_layout = layout;
   const SymShape q = c.known_shape(o.q);
-  const Dim queries = q[flat ? 1 : 2];
+  const Dim& queries = q[flat ? 1 : 2];
   const auto depth = q[3].constant();
   if (c.has_attribute("scale")) {
     o.scale = c.number("scale");

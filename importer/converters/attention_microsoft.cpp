@@ -268,8 +268,8 @@ void group_query_attention(Conversion& c) {
   ValueId k = split_heads(c, key, kv_heads);  // [B, S, Hkv, D]
   ValueId v = split_heads(c, value, kv_heads);
   const SymShape shape = c.known_shape(q);
-  const Dim batch = shape[0];
-  const Dim queries = shape[1];
+  const Dim& batch = shape[0];
+  const Dim& queries = shape[1];
   const ValueId steps = c.iota(queries);
   // Valid keys before this step; a first prompt that is padded on the right has none.
   const ValueId valid =
@@ -347,7 +347,7 @@ void rotary_embedding(Conversion& c) {
   ValueId positions = c.cast(c.input(1), DataType::i64);
   if (c.rank(positions) == 1) {
     const SymShape shape = c.known_shape(x);
-    const Dim length = shape[flat ? 1 : 2];
+    const Dim& length = shape[flat ? 1 : 2];
     positions = c.reshape(c.binary(BinaryFn::add, c.iota(length), positions), {1, length});
   }
   const ValueId y = c.emit(OpKind::rotary, {x, c.input(2), c.input(3), positions},

@@ -20,7 +20,7 @@ void gather_nd(Conversion& c) {
 }
 
 std::string reduction(Conversion& c) {
-  const std::string name = c.text("reduction", "none");
+  std::string name = c.text("reduction", "none");
   if (name != "none" && name != "add" && name != "mul" && name != "max" && name != "min") {
     c.invalid("attribute 'reduction' is '" + name + "', expected none, add, mul, max or min");
   }

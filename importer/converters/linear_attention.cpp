@@ -28,7 +28,8 @@ void linear_attention(Conversion& c) {
     const SymShape shape = c.known_shape(c.input(0));
     const auto width = shape.empty() ? std::nullopt : shape.back().constant();
     if (!width || q_heads < 1) c.unsupported("a head size that is known only when running");
-    scale = 1 / std::sqrt(static_cast<double>(*width / q_heads));
+    const std::int64_t head_size = *width / q_heads;
+    scale = 1 / std::sqrt(static_cast<double>(head_size));
   }
   const auto results =
       c.emit_many(OpKind::linear_attention,

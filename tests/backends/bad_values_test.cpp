@@ -37,8 +37,9 @@ Tensor ints(Shape shape, const std::vector<std::int64_t>& values) {
 }
 
 // An operator on data [4, 3] and indices.
-BadValue indexing(const std::string& name, OpKind op, graph::Attributes attrs, const Shape& shape,
-                  const std::vector<std::int64_t>& indices, const std::string& value) {
+BadValue indexing(const std::string& name, OpKind op, const graph::Attributes& attrs,
+                  const Shape& shape, const std::vector<std::int64_t>& indices,
+                  const std::string& value) {
   return {name,
           [=](Builder& b) {
             const ValueId x = b.input("x", DataType::f32, {4, 3});
@@ -49,9 +50,9 @@ BadValue indexing(const std::string& name, OpKind op, graph::Attributes attrs, c
           {"'at'", value}};
 }
 
-BadValue scattering(const std::string& name, OpKind op, graph::Attributes attrs, const Shape& shape,
-                    const std::vector<std::int64_t>& indices, const Shape& updates,
-                    const std::string& value) {
+BadValue scattering(const std::string& name, OpKind op, const graph::Attributes& attrs,
+                    const Shape& shape, const std::vector<std::int64_t>& indices,
+                    const Shape& updates, const std::string& value) {
   return {name,
           [=](Builder& b) {
             const ValueId x = b.input("x", DataType::f32, {4, 3});
@@ -64,7 +65,7 @@ BadValue scattering(const std::string& name, OpKind op, graph::Attributes attrs,
 }
 
 // An operator on data [4, 3] and a list that decides its result's shape.
-BadValue shaping(const std::string& name, OpKind op, graph::Attributes attrs,
+BadValue shaping(const std::string& name, OpKind op, const graph::Attributes& attrs,
                  const std::vector<std::int64_t>& list, std::vector<std::string> words) {
   words.push_back("'by'");
   return {name,

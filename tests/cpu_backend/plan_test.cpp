@@ -16,7 +16,7 @@ namespace {
 using graph::OpKind;
 using graph::ValueId;
 
-std::unique_ptr<Program> compile(const SmallGraph& graph, CompileOptions options = {}) {
+std::unique_ptr<Program> compile(const SmallGraph& graph, const CompileOptions& options = {}) {
   return CpuBackend().compile(graph.get(), options);
 }
 

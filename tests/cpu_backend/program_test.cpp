@@ -11,7 +11,6 @@
 namespace concord::cpu {
 namespace {
 
-using graph::OpKind;
 using graph::ValueId;
 
 SmallGraph perceptron() {

@@ -35,7 +35,7 @@ std::string listed(const Tensor& tensor) {
   return text;
 }
 
-void check(NodeCase test) {
+void check(const NodeCase& test) {
   const std::vector<Tensor> wanted = expected(test);
   const std::vector<Tensor> got = run_node(test);
   ASSERT_EQ(got.size(), wanted.size());

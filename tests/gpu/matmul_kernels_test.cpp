@@ -284,7 +284,7 @@ TEST_P(MatmulKernel, KeepsInfinityInItsColumn) {
   const std::vector<float> c = download<float>(c_buffer, static_cast<std::size_t>(m) * n);
   for (int i = 0; i < m; ++i) {
     for (int j = 0; j < n; ++j) {
-      const float sum = v.epilogue == "" || v.epilogue == "plain" || v.epilogue == "residual" ||
+      const float sum = v.epilogue.empty() || v.epilogue == "plain" || v.epilogue == "residual" ||
                                 v.epilogue == "relu"
                             ? static_cast<float>(k)
                             : c[0];

@@ -39,7 +39,7 @@ struct Case {
 
   Graph check() {
     verify(b.graph);
-    const Graph fused = optimise(b.graph, folding());
+    Graph fused = optimise(b.graph, folding());
     verify(fused);
     expect_same(b.graph, fused, inputs);
     return fused;

@@ -49,7 +49,7 @@ class Builder {
       node.outputs.push_back(
           graph.add_value("v" + std::to_string(graph.value_count()), DataType::undefined));
     }
-    const std::vector<ValueId> result = node.outputs;
+    std::vector<ValueId> result = node.outputs;
     infer(graph, graph.add_node(std::move(node)));
     return result;
   }

@@ -11,7 +11,7 @@ namespace {
 // Optimises, compares with the graph as it was, and returns the optimised one.
 Graph check(const Builder& b, const std::vector<Tensor>& inputs, double tolerance = 2e-6) {
   verify(b.graph);
-  const Graph fused = optimise(b.graph, folding());
+  Graph fused = optimise(b.graph, folding());
   verify(fused);
   expect_same(b.graph, fused, inputs, tolerance);
   PassOptions plain = folding();

@@ -46,7 +46,7 @@ ValueId quantize(Builder& b, ValueId x, ValueId scale, ValueId zero, DataType to
 
 Graph check(const Builder& b, const std::vector<Tensor>& inputs, double tolerance = 2e-6) {
   verify(b.graph);
-  const Graph fused = optimise(b.graph, folding());
+  Graph fused = optimise(b.graph, folding());
   verify(fused);
   expect_same(b.graph, fused, inputs, tolerance);
   return fused;

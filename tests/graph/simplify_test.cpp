@@ -14,7 +14,7 @@ Graph check(const Builder& b, const std::vector<Tensor>& inputs) {
   verify(b.graph);
   PassOptions plain = folding();
   plain.fusion = false;
-  const Graph simple = optimise(b.graph, plain);
+  Graph simple = optimise(b.graph, plain);
   verify(simple);
   expect_same(b.graph, simple, inputs);
   const Graph fused = optimise(b.graph, folding());

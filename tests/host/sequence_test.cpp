@@ -13,7 +13,7 @@ std::string shown_items(const Tensor& container) {
   return text;
 }
 
-Tensor run_fn(const char* fn, std::vector<Tensor> inputs, graph::Attributes attrs = {}) {
+Tensor run_fn(const char* fn, const std::vector<Tensor>& inputs, graph::Attributes attrs = {}) {
   attrs.set("fn", std::string(fn));
   return host_run(OpKind::sequence, inputs, std::move(attrs)).at(0);
 }

@@ -133,7 +133,7 @@ fs::path scratch() {
   const auto* test = ::testing::UnitTest::GetInstance()->current_test_info();
   std::string name = std::string(test->test_suite_name()) + "." + test->name();
   std::replace(name.begin(), name.end(), '/', '_');
-  const fs::path folder = fs::temp_directory_path() / ("concord_importer_test." + name);
+  fs::path folder = fs::temp_directory_path() / ("concord_importer_test." + name);
   fs::remove_all(folder);
   fs::create_directories(folder);
   return folder;

@@ -7,7 +7,7 @@ namespace concord::ops_test {
 OpCases cases_unary() {
   using enum DataType;
   OpCases list;
-  const auto add = [&](const char* fn, Fill fill, double alpha = 0, double beta = 0) {
+  const auto add = [&](const char* fn, const Fill& fill, double alpha = 0, double beta = 0) {
     for (const DataType dtype : {f32, f16, bf16, f64}) {
       list.push_back(OpCase(std::string(fn) + " " + std::string(to_string(dtype)))
                          .in(dtype, {3, 35}, fill)

@@ -421,8 +421,8 @@ void attention(const AttentionArgs& args) {
   std::int64_t pieces = 1;
   const auto uneven = [&](std::int64_t cut) {
     const std::int64_t items = heads * cut;
-    return static_cast<double>((items + threads - 1) / threads * threads) /
-           static_cast<double>(items);
+    const std::int64_t whole = (items + threads - 1) / threads * threads;
+    return static_cast<double>(whole) / static_cast<double>(items);
   };
   while (threads > 1 && pieces < 8 && pieces * 2 * 16 <= args.q_len && uneven(pieces) > 1.1) {
     pieces *= 2;

@@ -36,7 +36,7 @@ bool holds(DataType to, DataType from) {
 // x in the storage type of `to`, which is narrower: floats to odd, as they are rounded again.
 Operand to_narrow_storage(NodeLowering& node, const Operand& x, DataType storage) {
   if (x.dtype != DataType::f64 || storage != DataType::f32) return emit_cast(node, x, storage);
-  const Operand y = node.temporary(storage, x.shape);
+  Operand y = node.temporary(storage, x.shape);
   const std::int32_t n = to_i32(x.count());
   node.dispatch(node.kernel<kernels::CastParams>("cast_f64_f32odd"), flat_groups(n),
                 kernels::CastParams{node.read(x), node.write(y), n});

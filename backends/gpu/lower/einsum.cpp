@@ -175,7 +175,7 @@ class Contraction {
     if (term.operand.count() == element_count(shape) && strides == contiguous_strides(shape)) {
       return NodeLowering::view(term.operand, shape);
     }
-    const Operand y = node_.temporary(term.operand.dtype, shape);
+    Operand y = node_.temporary(term.operand.dtype, shape);
     emit_copy(node_, term.operand, y, {shape, strides, contiguous_strides(shape), 0, 0});
     return y;
   }

@@ -82,7 +82,7 @@ Operand emit_cast(NodeLowering& node, const Operand& x, DataType storage) {
     same.dtype = storage;
     return same;
   }
-  const Operand y = node.temporary(storage, x.shape);
+  Operand y = node.temporary(storage, x.shape);
   emit_cast(node, x, y, false);
   return y;
 }

@@ -45,7 +45,7 @@ Operand first_state(NodeLowering& node) {
   const Shape shape{q[0], heads, q[2] / node.attrs().integer("q_heads"),
                     node.in_shape(2)[2] / heads};
   const bool in_place = node.has_out(1) && node.out_type(1) == DataType::f32;
-  const Operand state = in_place ? node.out(1) : node.temporary(DataType::f32, shape);
+  Operand state = in_place ? node.out(1) : node.temporary(DataType::f32, shape);
   if (state.count() == 0) return state;
   if (!node.has(3)) {
     node.fill(state, 0);

@@ -25,7 +25,7 @@ Operand batched(NodeLowering& node, const Operand& x, const Shape& batch) {
   if (x.count() == matrix || x.count() == matrix * element_count(batch)) return x;
   Shape shape = batch;
   shape.insert(shape.end(), {x.shape[x.shape.size() - 2], x.shape.back()});
-  const Operand wide = node.temporary(x.dtype, shape);
+  Operand wide = node.temporary(x.dtype, shape);
   emit_broadcast(node, x, wide);
   return wide;
 }
