@@ -111,13 +111,9 @@ class Fuser {
 
 int fuse_matmul_integer(Graph& graph, const PassOptions& options) {
   if (!options.quantised_products) return 0;
-  Rewriter rw(graph);
-  int found = 0;
-  for (const NodeId id : rw.order()) {
-    if (rw.node(id).removed || rw.node(id).op != OpKind::matmul_integer) continue;
-    if (Fuser(rw, id).run()) ++found;
-  }
-  return found;
+  return rewrite_each(graph, [](Rewriter& rw, NodeId id) {
+    return rw.node(id).op == OpKind::matmul_integer && Fuser(rw, id).run();
+  });
 }
 
 }  // namespace concord::graph

@@ -172,14 +172,10 @@ class Fuser {
 
 int fuse_quantised(Graph& graph, const PassOptions& options) {
   if (!options.quantised_products) return 0;
-  Rewriter rw(graph);
-  int found = 0;
-  for (const NodeId id : rw.order()) {
-    const Node& node = rw.node(id);
-    if (node.removed || (node.op != OpKind::matmul && node.op != OpKind::conv)) continue;
-    if (Fuser(rw, id).run()) ++found;
-  }
-  return found;
+  return rewrite_each(graph, [](Rewriter& rw, NodeId id) {
+    const OpKind op = rw.node(id).op;
+    return (op == OpKind::matmul || op == OpKind::conv) && Fuser(rw, id).run();
+  });
 }
 
 }  // namespace concord::graph

@@ -87,13 +87,9 @@ bool fuse(Rewriter& rw, NodeId id) {
 
 int fuse_requantised(Graph& graph, const PassOptions& options) {
   if (!options.quantised_products) return 0;
-  Rewriter rw(graph);
-  int found = 0;
-  for (const NodeId id : rw.order()) {
-    if (rw.node(id).removed || rw.node(id).op != OpKind::dequantize) continue;
-    if (fuse(rw, id)) ++found;
-  }
-  return found;
+  return rewrite_each(graph, [](Rewriter& rw, NodeId id) {
+    return rw.node(id).op == OpKind::dequantize && fuse(rw, id);
+  });
 }
 
 }  // namespace concord::graph

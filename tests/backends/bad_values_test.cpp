@@ -5,9 +5,9 @@
 
 #include <gtest/gtest.h>
 
-#include "backends/registry.h"
 #include "backends/session.h"
 #include "graph/error.h"
+#include "tests/backends/models.h"
 #include "tests/graph/builder.h"
 
 namespace concord {
@@ -217,18 +217,11 @@ std::vector<BadValue> bad_values() {
   return all;
 }
 
-bool starts_here(const std::string& backend) {
-  for (const BackendStatus& status : list_backends()) {
-    if (status.name == backend) return status.available;
-  }
-  return false;
-}
-
 class BadValues : public testing::TestWithParam<const char*> {};
 
 TEST_P(BadValues, AreNamedWithTheirNode) {
   const std::string backend = GetParam();
-  if (!starts_here(backend)) GTEST_SKIP() << backend << " does not start here";
+  if (!tests::starts_here(backend)) GTEST_SKIP() << backend << " does not start here";
   for (const BadValue& bad : bad_values()) {
     SCOPED_TRACE(bad.name);
     Builder b;
@@ -286,7 +279,7 @@ std::vector<BadValue> too_large() {
 
 TEST_P(BadValues, ResultsThatNothingHoldsAreRefused) {
   const std::string backend = GetParam();
-  if (!starts_here(backend)) GTEST_SKIP() << backend << " does not start here";
+  if (!tests::starts_here(backend)) GTEST_SKIP() << backend << " does not start here";
   for (const BadValue& large : too_large()) {
     SCOPED_TRACE(large.name);
     Builder b;
