@@ -14,6 +14,7 @@
 #include "backends/cpu/kernels/elementwise.h"
 #include "backends/cpu/kernels/isa.h"
 #include "backends/cpu/kernels/matmul.h"
+#include "backends/cpu/kernels/matmul_nibbles.h"
 #include "backends/cpu/kernels/norm.h"
 #include "backends/cpu/kernels/parallel.h"
 #include "backends/cpu/kernels/rotary.h"
@@ -107,6 +108,44 @@ BENCHMARK(matmul_bf16)->Apply(matmul_sizes)->UseRealTime();
 BENCHMARK(matmul_f16)->Apply(matmul_sizes)->UseRealTime();
 BENCHMARK(matmul_f32_warm)->Apply(matmul_sizes)->UseRealTime();
 BENCHMARK(matmul_f32_gelu)->Args({128, 1536, 384, 1})->Args({128, 3072, 768, 1})->UseRealTime();
+
+// m, n, k, threads: weights of 4 bits in blocks of 32, rows of f32.
+void matmul_nibbles_f32(benchmark::State& state) {
+  const std::int64_t m = state.range(0);
+  const std::int64_t n = state.range(1);
+  const std::int64_t k = state.range(2);
+  const ThreadScope scope(static_cast<int>(state.range(3)));
+  NibbleMatrix matrix{k, n, 32};
+  matrix.octet = [](const void*, std::int64_t j, std::int64_t l) {
+    return static_cast<std::uint32_t>((j * 40503 + l) * 2654435761u);
+  };
+  matrix.scale = [](const void*, std::int64_t, std::int64_t) { return 0.01f; };
+  matrix.zero = [](const void*, std::int64_t, std::int64_t) { return std::uint8_t{8}; };
+  std::vector<PackedNibbles> weights;
+  std::size_t bytes = 0;
+  while (bytes < 200'000'000) {
+    weights.push_back(PackedNibbles::pack(matrix));
+    bytes += weights.back().bytes();
+  }
+  Random random(1);
+  const std::vector<float> a = random.vector(m * k);
+  std::vector<float> c(static_cast<std::size_t>(m * n));
+  MatmulArgs args;
+  args.a = a.data();
+  args.lda = k;
+  args.rows = m;
+  args.c = c.data();
+  args.ldc = n;
+  std::size_t next = 0;
+  measure(state, 2.0 * static_cast<double>(m * n * k), static_cast<double>(weights[0].bytes()),
+          [&] {
+            matmul_nibbles(weights[next], args);
+            next = (next + 1) % weights.size();
+          });
+}
+BENCHMARK(matmul_nibbles_f32)
+    ->ArgsProduct({{1, 2, 4, 8, 12, 16, 24, 32, 128}, {2048}, {768}, {1, 2}})
+    ->UseRealTime();
 
 // n, k, transposed, threads
 void pack(benchmark::State& state) {

@@ -118,7 +118,7 @@ TEST_P(MatmulNibbles, OddSizes) {
     for (const std::int64_t n : {1, 16, 33, 64, 130}) {
       for (const std::int64_t k : {8, 16, 20, 32, 45, 96}) {
         const Source s = source(n, k, 16, zeros);
-        for (const std::int64_t m : {1, 2, 5, 6, 7, 13}) {
+        for (const std::int64_t m : {1, 2, 3, 4, 5, 6, 7, 13, 17}) {
           check(m, s, false);
           check(m, s, true);
         }

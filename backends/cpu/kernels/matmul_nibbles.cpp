@@ -10,6 +10,7 @@
 #include <hwy/foreach_target.h>
 // After foreach_target.h.
 #include "backends/cpu/kernels/matmul_nibbles_dot-inl.h"
+#include "backends/cpu/kernels/matmul_nibbles_float-inl.h"
 #include "backends/cpu/kernels/matmul_share-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -72,44 +73,72 @@ class ExpandedPanels {
   std::int64_t octets_;
 };
 
-#if HWY_TARGET == HWY_AVX3
-void run_quantised(const NibbleShare& share) {
-  constexpr int kRows = NibbleDot::kRows;
-  constexpr int kVectors = NibbleDot::kVectors;
+// Up to this many rows weights are decoded in registers for every few of them: an expansion into
+// memory takes three times as long and pays from there on.
+constexpr std::int64_t kFewRows = 8;
+
+// One panel after the other, for all rows, by Dot's kernels; args_of(panel, row) is what they take.
+template <class Dot, class ArgsOf>
+void run_dots(const NibbleShare& share, const ArgsOf& args_of) {
   const MatmulArgs& args = *share.region.args;
   const TileWriter write = tile_writer(args.epilogue.activation);
-  const std::int64_t words = (share.region.k + 7) / 8 * kPanel;
   const std::int64_t c_size = static_cast<std::int64_t>(element_size(args.c_type));
-  HWY_ALIGN float sums[kRows * kPanel];
-  const RowBlocks blocks(share.region.row_end - share.region.row_begin, kRows);
+  HWY_ALIGN float sums[Dot::kRows * kPanel];
+  const RowBlocks blocks(share.region.row_end - share.region.row_begin, Dot::kRows);
   for (std::int64_t panel = share.region.panel_begin; panel < share.region.panel_end; ++panel) {
     const std::int64_t column = panel * kPanel;
     const std::int64_t columns = std::min<std::int64_t>(kPanel, share.region.n - column);
     std::int64_t row = share.region.row_begin;
     for (std::int64_t block = 0; block < blocks.count; ++block) {
       const int height = blocks.height(block);
-      NibbleDot::Args dot;
-      dot.rows = share.rows;
-      dot.row = row;
-      dot.block_octets = share.block / 8;
-      dot.octets = words / kPanel;
-      dot.words = reinterpret_cast<const std::uint32_t*>(share.region.panels) + panel * words;
-      dot.scales = share.scales + panel * share.blocks * kPanel;
-      dot.zeros = share.zeros == nullptr ? nullptr : share.zeros + panel * share.blocks * kPanel;
-      dot.zero = share.zero;
+      typename Dot::Args dot = args_of(panel, row);
       dot.sums = sums;
-      if (height == 1) {
-        NibbleDot::run<1, kPanelVectors>(dot, 0);
-      } else {
-        for (int first = 0; first * kMatLanes < columns; first += kVectors) {
-          NibbleDot::for_rows(height)(dot, first);
-        }
+      const auto kernel = Dot::for_rows(height);
+      for (int first = 0; first * kMatLanes < columns; first += Dot::vectors(height)) {
+        kernel(dot, first);
       }
       auto* c = static_cast<std::byte*>(args.c) + (row * args.ldc + column) * c_size;
       write(sums, kPanel, {&args.epilogue, row, column, height, columns, c, args.ldc, args.c_type});
       row += height;
     }
   }
+}
+
+void run_float(const NibbleShare& share) {
+  const MatmulArgs& args = *share.region.args;
+  const std::int64_t words = (share.region.k + 7) / 8 * kPanel;
+  run_dots<NibbleFloat>(share, [&](std::int64_t panel, std::int64_t row) {
+    const std::int64_t at = panel * share.blocks * kPanel;
+    NibbleFloat::Args dot;
+    dot.a = static_cast<const float*>(args.a) + row * args.lda;
+    dot.lda = args.lda;
+    dot.k = share.region.k;
+    dot.block = share.block;
+    dot.words = reinterpret_cast<const std::uint32_t*>(share.region.panels) + panel * words;
+    dot.scales = share.scales + at;
+    dot.zeros = share.zeros == nullptr ? nullptr : share.zeros + at;
+    dot.zero = static_cast<float>(share.zero);
+    return dot;
+  });
+}
+
+#if HWY_TARGET == HWY_AVX3
+void run_quantised(const NibbleShare& share) {
+  const std::int64_t octets = (share.region.k + 7) / 8;
+  run_dots<NibbleDot>(share, [&](std::int64_t panel, std::int64_t row) {
+    const std::int64_t at = panel * share.blocks * kPanel;
+    NibbleDot::Args dot;
+    dot.rows = share.rows;
+    dot.row = row;
+    dot.block_octets = share.block / 8;
+    dot.octets = octets;
+    dot.words =
+        reinterpret_cast<const std::uint32_t*>(share.region.panels) + panel * octets * kPanel;
+    dot.scales = share.scales + at;
+    dot.zeros = share.zeros == nullptr ? nullptr : share.zeros + at;
+    dot.zero = share.zero;
+    return dot;
+  });
 }
 #endif
 
@@ -119,6 +148,7 @@ void matmul_nibbles_share(const NibbleShare& share) {
 #if HWY_TARGET == HWY_AVX3
   if (share.rows != nullptr) return run_quantised(share);
 #endif
+  if (share.region.row_end - share.region.row_begin <= kFewRows) return run_float(share);
   run_share<StepF32>(share.region, ExpandedPanels(share));
 }
 

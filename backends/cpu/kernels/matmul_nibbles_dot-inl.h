@@ -20,7 +20,7 @@ namespace HWY_NAMESPACE {
 // sums[i][j] = Σ over blocks of row_scale · scale · Σ (value − zero) · row: the inner sum is exact.
 struct NibbleDot {
   static constexpr int kRows = 6;  // with two vectors: 12 sums, 12 of the block, 4 of weights
-  static constexpr int kVectors = 2;
+  static constexpr int vectors(int rows) { return rows == 1 ? kPanelVectors : 2; }
 
   struct Args {
     const QuantisedRows* rows = nullptr;
@@ -125,17 +125,17 @@ struct NibbleDot {
   static Kernel for_rows(int rows) {
     switch (rows) {
       case 1:
-        return run<1, kVectors>;
+        return run<1, vectors(1)>;
       case 2:
-        return run<2, kVectors>;
+        return run<2, vectors(2)>;
       case 3:
-        return run<3, kVectors>;
+        return run<3, vectors(3)>;
       case 4:
-        return run<4, kVectors>;
+        return run<4, vectors(4)>;
       case 5:
-        return run<5, kVectors>;
+        return run<5, vectors(5)>;
       default:
-        return run<6, kVectors>;
+        return run<6, vectors(6)>;
     }
   }
 };
