@@ -193,67 +193,6 @@ Shape resolve_reshape(std::span<const std::int64_t> x, std::span<const std::int6
   return shape;
 }
 
-Shape reshape_geometry(const Node& node, std::span<const std::int64_t> x,
-                       std::span<const Tensor> inputs, const Bindings& bindings) {
-  const auto wanted = concrete_dims(node, "shape", operand(inputs, 1), bindings);
-  return resolve_reshape(x, wanted,
-                         node.attrs.has("shape") || node.attrs.integer("allow_zero", 0) != 0);
-}
-
-PadGeometry pad_geometry(const Node& node, std::span<const std::int64_t> x,
-                         std::span<const Tensor> inputs, const Bindings& bindings) {
-  const auto pads = concrete_dims(node, "pads", operand(inputs, 1), bindings);
-  std::vector<std::int64_t> axes;
-  if (operand(inputs, 3).defined()) {
-    axes = inputs[3].ints();
-  } else {
-    for (std::size_t k = 0; k < x.size(); ++k) axes.push_back(static_cast<std::int64_t>(k));
-  }
-  if (pads.size() != 2 * axes.size()) {
-    mismatch(std::to_string(2 * axes.size()) + " pads", text(pads));
-  }
-  PadGeometry g{Shape(x.size(), 0), Shape(x.size(), 0), {}};
-  for (std::size_t k = 0; k < axes.size(); ++k) {
-    const auto a =
-        static_cast<std::size_t>(checked_axis(axes[k], static_cast<std::int64_t>(x.size())));
-    g.begin[a] = pads[k];
-    g.end[a] = pads[axes.size() + k];
-  }
-  for (std::size_t k = 0; k < x.size(); ++k) {
-    std::int64_t extent = 0;
-    if (__builtin_add_overflow(g.begin[k], g.end[k], &extent) ||
-        __builtin_add_overflow(x[k], extent, &extent)) {
-      mismatch("pads of a size that can be", text(pads));
-    }
-    g.output.push_back(non_negative(extent, "part that is cut away"));
-  }
-  static_cast<void>(element_count(g.output));  // refused before anything is allocated
-  return g;
-}
-
-std::vector<std::int64_t> split_sizes(const Node& node, std::span<const std::int64_t> x,
-                                      std::span<const Tensor> inputs, const Bindings& bindings) {
-  auto sizes = concrete_dims(node, "sizes", operand(inputs, 1), bindings);
-  const auto axis = static_cast<std::size_t>(
-      checked_axis(node.attrs.integer("axis"), static_cast<std::int64_t>(x.size())));
-  const auto parts = static_cast<std::int64_t>(node.outputs.size());
-  if (sizes.empty()) {
-    const std::int64_t part = ceil_div(x[axis], parts);
-    sizes.assign(node.outputs.size(), part);
-    sizes.back() = x[axis] - part * (parts - 1);
-  }
-  std::int64_t sum = 0;
-  for (const std::int64_t s : sizes) {
-    if (s < 0 || __builtin_add_overflow(sum, s, &sum)) {
-      mismatch("parts that add up to " + std::to_string(x[axis]), text(sizes));
-    }
-  }
-  if (sum != x[axis] || sizes.size() != node.outputs.size()) {
-    mismatch(std::to_string(parts) + " parts of " + std::to_string(x[axis]), text(sizes));
-  }
-  return sizes;
-}
-
 ResizeGeometry resize_geometry(const Node& node, std::span<const std::int64_t> x,
                                std::span<const Tensor> inputs, const Bindings& bindings) {
   const std::size_t rank = x.size();

@@ -74,21 +74,6 @@ std::vector<SliceAxis> slice_geometry(const Node& node, std::span<const std::int
 // reshape's operand with 0 (copy, unless allow_zero) and −1 (infer) resolved.
 Shape resolve_reshape(std::span<const std::int64_t> x, std::span<const std::int64_t> wanted,
                       bool allow_zero);
-Shape reshape_geometry(const Node& node, std::span<const std::int64_t> x,
-                       std::span<const Tensor> inputs, const Bindings& bindings);
-
-// pad: begin and end for every axis (may be negative: crops).
-struct PadGeometry {
-  Shape begin;
-  Shape end;
-  Shape output;
-};
-PadGeometry pad_geometry(const Node& node, std::span<const std::int64_t> x,
-                         std::span<const Tensor> inputs, const Bindings& bindings);
-
-// split: the extent of each output along the axis.
-std::vector<std::int64_t> split_sizes(const Node& node, std::span<const std::int64_t> x,
-                                      std::span<const Tensor> inputs, const Bindings& bindings);
 
 // resize: for every axis of x the output extent and the scale (output/input as the mode's formulas
 // want it: the given scale if scales were given), 1 on axes that are not resized.

@@ -77,13 +77,6 @@ void Graph::remove_node(NodeId id) {
   std::erase(order_, id);
 }
 
-void Graph::replace_uses(ValueId from, ValueId to) {
-  for (const NodeId id : order_) {
-    std::replace(node(id).inputs.begin(), node(id).inputs.end(), from, to);
-  }
-  std::replace(outputs.begin(), outputs.end(), from, to);
-}
-
 void Graph::sort() {
   std::vector<int> missing(nodes_.size(), 0);
   std::vector<std::vector<NodeId>> readers(values_.size());

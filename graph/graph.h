@@ -99,7 +99,6 @@ class Graph {
   NodeId add_node(Node node, NodeId before = {});
   void remove_node(NodeId id);
   // Every use of `from` (node inputs and graph outputs) becomes `to`.
-  void replace_uses(ValueId from, ValueId to);
 
   const Value& value(ValueId id) const { return values_.at(static_cast<std::size_t>(id.index)); }
   Value& value(ValueId id) { return values_.at(static_cast<std::size_t>(id.index)); }

@@ -211,14 +211,6 @@ std::optional<std::vector<std::int64_t>> Conversion::known_integers(ValueId id) 
   return integers;
 }
 
-std::optional<double> Conversion::known_number(ValueId id) const {
-  const graph::Value& value = graph().value(id);
-  if (!value.constant || value.constant->count() != 1 || value.dtype == DataType::string) {
-    return std::nullopt;
-  }
-  return value.constant->at_double(0);
-}
-
 std::int64_t Conversion::axis(std::int64_t value, std::int64_t rank) const {
   const std::int64_t canonical = value < 0 ? value + rank : value;
   if (canonical < 0 || canonical >= rank) {

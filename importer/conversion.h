@@ -80,7 +80,6 @@ class Conversion {
   // Elements of an integer or bool value that are known, as integers or as expressions.
   std::optional<std::vector<std::int64_t>> known_integers(ValueId value) const;
   std::optional<std::vector<Dim>> known_contents(ValueId value) const;
-  std::optional<double> known_number(ValueId value) const;  // of a constant with one element
   // ONNX's axis (negative: from the end) as a non-negative one; Error(invalid) out of range.
   std::int64_t axis(std::int64_t value, std::int64_t rank) const;
   std::int64_t axis_of(std::int64_t value, ValueId operand) const;

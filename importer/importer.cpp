@@ -117,9 +117,6 @@ void fill_info(const onnx::ModelProto& model, ModelInfo& info) {
   info.producer = model.producer_name();
   if (!model.producer_version().empty()) info.producer += " " + model.producer_version();
   info.producer = printable(info.producer);
-  info.graph_name = printable(model.graph().name());
-  info.doc = model.doc_string();
-  for (const auto& entry : model.metadata_props()) info.metadata[entry.key()] = entry.value();
   std::string unused;
   for (const OpsetImport& import : info.opsets) {
     const bool is_used =

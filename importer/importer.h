@@ -53,11 +53,8 @@ struct ModelInfo {
   std::filesystem::path path;  // the .onnx file
   std::int64_t file_bytes = 0;
   std::int64_t ir_version = 0;
-  std::vector<OpsetImport> opsets;  // ONNX's first
-  std::string producer;             // "pytorch 2.15.0"
-  std::string graph_name;
-  std::string doc;
-  std::map<std::string, std::string> metadata;
+  std::vector<OpsetImport> opsets;   // ONNX's first
+  std::string producer;              // "pytorch 2.15.0"
   std::vector<std::string> symbols;  // symbolic dimensions of the inputs, sorted
   std::vector<OperatorUse> operators;
   std::int64_t weight_bytes = 0;            // initialisers and Constant nodes

@@ -247,7 +247,6 @@ Metrics compare(const Tensor& actual, const Tensor& reference) {
   }
   if (finite > 0) {
     m.rms_error = std::sqrt(sum_error / static_cast<double>(finite));
-    m.rms_reference = std::sqrt(sum_reference / static_cast<double>(finite));
   }
   rank_rows(actual, reference, m);
   return m;

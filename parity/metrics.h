@@ -26,7 +26,6 @@ struct Metrics {
   double snr_db = 0;  // −10·log₁₀(nmse); infinite for equal tensors
   double cosine = 1;  // of the two as vectors; 1 if both are 0
   double rms_error = 0;
-  double rms_reference = 0;
   std::optional<double> top1;  // share of rows (last axis) with the same largest element
   std::optional<double> top5;  // share of the five largest elements of each row that are the same
   NonFinite actual;

@@ -100,7 +100,6 @@ Calibration measure(const std::vector<Worker*>& workers, Worker* twin,
         workers[i]->profile(options.per_step ? std::min(1.0, options.seconds / 2) : 0);
     result.transfer_ms = profile.transfer_ms;
     if (!options.per_step) continue;
-    result.profiled_ms = profile.run_ms;
     result.steps = std::move(profile.steps);
   }
   return calibration;

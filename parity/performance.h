@@ -43,7 +43,6 @@ struct Performance {
   double transfer_ms = 0;                   // of a run's time: between host and device
   WorkerMemory memory;
   std::vector<WorkerStep> steps;     // empty unless asked for
-  double profiled_ms = 0;            // a run while its steps were timed
   std::optional<Roofline> roofline;  // with steps, where ceilings are known
 };
 

@@ -139,7 +139,6 @@ class NodeLowering {
  private:
   Shape shape_of(graph::ValueId id) const;
   DataType type_of(graph::ValueId id) const;
-  Operand resident(graph::ValueId id, const Memory& memory, DataType dtype, Shape shape);
   void add_dispatch(DispatchCommand command);
   static DevicePtr pointer(const Operand& operand, bool written, bool read);
   static const Kernel& need(const Kernel* kernel, const std::string& name);

@@ -25,7 +25,6 @@ class Instance {
 
   VkInstance handle() const { return instance_; }
   std::uint32_t api_version() const { return api_version_; }
-  bool validating() const { return messenger_ != VK_NULL_HANDLE; }
   void check_messages();
 
  private:

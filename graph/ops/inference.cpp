@@ -82,14 +82,6 @@ bool Inference::absorb_dims(std::size_t i, const std::string& name) {
   return true;
 }
 
-bool Inference::absorb_integers(std::size_t i, const std::string& name) {
-  auto known = constant_contents(i);
-  if (!known) return false;
-  attrs().set(name, std::move(*known));
-  drop(i);
-  return true;
-}
-
 bool Inference::absorb_integer(std::size_t i, const std::string& name) {
   const auto known = constant_contents(i);
   if (!known) return false;

@@ -49,8 +49,7 @@ class Inference {
   void drop(std::size_t i);
   // If the input's elements are known: puts them into the attribute and drops the input.
   bool absorb_dims(std::size_t i, const std::string& name);
-  bool absorb_integers(std::size_t i, const std::string& name);  // as an integer list
-  bool absorb_integer(std::size_t i, const std::string& name);   // a single element
+  bool absorb_integer(std::size_t i, const std::string& name);  // a single element
 
   void output(std::size_t o, DataType dtype, std::optional<SymShape> shape = {},
               Contents contents = {});
