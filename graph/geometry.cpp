@@ -25,10 +25,6 @@ const Tensor& operand(std::span<const Tensor> inputs, std::size_t i) {
   return i < inputs.size() ? inputs[i] : none;
 }
 
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
-  return a / b + ((a % b != 0 && (a < 0) == (b < 0)) ? 1 : 0);
-}
-
 std::int64_t extent_of(double value) {
   constexpr double most = 9e15;
   if (!(value >= 0 && value < most)) {
