@@ -71,6 +71,8 @@ class TapSink {
   virtual TapSink* body(graph::NodeId /*node*/, std::size_t /*which*/) { return nullptr; }
 };
 
+class StateArea;  // backends/state_area.h
+
 struct RunArgs {
   std::span<const Tensor> inputs;          // in the program graph's input order, dense, on the host
   std::vector<Tensor>* outputs = nullptr;  // resized; fresh tensors in output order
@@ -79,6 +81,7 @@ struct RunArgs {
   // Added to, if wanted: what moving inputs and outputs between host and device took, ms. Device
   // copies count where step_ms is wanted too.
   double* transfer_ms = nullptr;
+  std::span<StateArea* const> states;  // those that the program keeps, see Program::keep_state
 };
 
 // A program for one set of extents. Immutable; run() may be called by many threads at once: what
@@ -98,6 +101,13 @@ class Program {
   // `bindings` holds every symbol that occurs in the graph's shapes. Cached, bounded, thread safe.
   virtual std::shared_ptr<const Plan> plan(const Bindings& bindings) = 0;
   virtual std::string describe() const = 0;
+  // Makes an input and an output of the graph, given by their numbers, one tensor that lies in a
+  // StateArea from run to run: runs read the input there, leave the output there, and their tensors
+  // stay undefined. States are numbered in the order of these calls, all before the first plan.
+  // Returns why it cannot be; then nothing has changed.
+  virtual std::optional<std::string> keep_state(std::size_t /*input*/, std::size_t /*output*/) {
+    return "the backend keeps no states";
+  }
 };
 
 class Backend {

@@ -6,7 +6,6 @@
 #include "backends/host/host.h"
 #include "graph/error.h"
 #include "graph/operand_errors.h"
-#include "graph/schema.h"
 
 namespace concord {
 namespace {
@@ -64,6 +63,7 @@ struct Executor::Segment {
   std::shared_ptr<const Graph> graph;
   std::unique_ptr<Program> program;
   std::vector<std::string> symbols;  // that the plan depends on
+  std::vector<std::size_t> states;   // of the executor that the program keeps, in its order
   mutable std::mutex mutex;
   mutable std::shared_ptr<const Plan> last;
 
@@ -130,8 +130,10 @@ Executor::Executor(std::shared_ptr<const Graph> graph, std::shared_ptr<ExecutorC
 Executor::~Executor() = default;
 
 std::vector<Tensor> Executor::run(std::span<const Tensor> inputs, Bindings bindings,
-                                  const RunOptions& options) const {
+                                  const RunOptions& options,
+                                  std::span<StateArea* const> states) const {
   Frame frame;
+  frame.states = states;
   frame.values.resize(graph_->value_count());
   frame.bindings = std::move(bindings);
   for (std::size_t i = 0; i < graph_->inputs.size(); ++i) {
@@ -150,8 +152,42 @@ std::vector<Tensor> Executor::run(std::span<const Tensor> inputs, Bindings bindi
     }
   }
   std::vector<Tensor> outputs;
-  for (const ValueId id : graph_->outputs) outputs.push_back(fetch(id, frame));
+  for (const ValueId id : graph_->outputs) {
+    const bool kept = std::ranges::find(kept_outputs_, id) != kept_outputs_.end();
+    outputs.push_back(kept ? Tensor() : fetch(id, frame));
+  }
   return outputs;
+}
+
+std::optional<std::string> Executor::keep_state(std::size_t input, std::size_t output) {
+  const ValueId past = graph_->inputs[input];
+  const ValueId present = graph_->outputs[output];
+  const auto number_in = [](const std::vector<ValueId>& list, ValueId id) {
+    const auto found = std::ranges::find(list, id);
+    return found == list.end() ? std::nullopt : std::optional(found - list.begin());
+  };
+  if (graph_->is_output(past)) return "the input is an output too";
+  if (std::ranges::count(graph_->outputs, present) != 1) return "two outputs are the same";
+  std::optional<std::size_t> reader;
+  for (std::size_t i = 0; i < partition_.parts.size(); ++i) {
+    const Part& part = partition_.parts[i];
+    if (number_in(part.inputs, present)) return "parts on different runners read the output";
+    if (!number_in(part.inputs, past)) continue;
+    if (reader) return "parts on different runners read the input";
+    reader = i;
+  }
+  if (!reader || !segments_[*reader]) return "no backend reads the input";
+  const Part& part = partition_.parts[*reader];
+  const auto from = number_in(part.inputs, past);
+  const auto to = number_in(part.outputs, present);
+  if (!to) return "the part that reads the input does not make the output";
+  Segment& segment = *segments_[*reader];
+  auto why =
+      segment.program->keep_state(static_cast<std::size_t>(*from), static_cast<std::size_t>(*to));
+  if (why) return why;
+  segment.states.push_back(kept_outputs_.size());
+  kept_outputs_.push_back(present);
+  return std::nullopt;
 }
 
 const Tensor& Executor::fetch(ValueId id, const Frame& frame) const {
@@ -237,6 +273,9 @@ void Executor::run_segment(const Part& part, const Segment& segment, Frame& fram
   args.taps = options.taps;
   args.step_ms = options.steps != nullptr ? &times : nullptr;
   args.transfer_ms = options.transfer_ms;
+  std::vector<StateArea*> states;
+  for (const std::size_t state : segment.states) states.push_back(frame.states[state]);
+  args.states = states;
   plan->run(args);
   for (std::size_t i = 0; i < part.outputs.size(); ++i) {
     const ValueId id = part.outputs[i];
@@ -273,66 +312,6 @@ void Executor::run_host(const Part& part, Frame& frame, const RunOptions& option
       info.kernel = "host";
       options.steps->push_back({info, "host", options.path, milliseconds_since(start)});
     }
-  }
-}
-
-// The node alone in a graph of its own, with the operands that decide its shape as constants and
-// the other inputs at their actual extents.
-void Executor::run_single(NodeId id, Frame& frame, const RunOptions& options) const {
-  const auto start = std::chrono::steady_clock::now();
-  Node node = graph_->node(id);
-  Graph single;
-  std::vector<Tensor> inputs;
-  for (ValueId& input : node.inputs) {
-    if (!input.valid()) continue;
-    const Tensor& tensor = fetch(input, frame);
-    const Value& value = graph_->value(input);
-    if (value.is_constant() || (!is_float(tensor.dtype()) && tensor.count() <= 64) ||
-        tensor.count() <= 8) {
-      input = single.add_constant(value.name, tensor);
-    } else {
-      input = single.add_value(value.name, tensor.dtype(),
-                               SymShape(tensor.shape().begin(), tensor.shape().end()));
-      single.inputs.push_back(input);
-      inputs.push_back(tensor);
-    }
-  }
-  const std::vector<ValueId> targets = node.outputs;
-  for (ValueId& output : node.outputs) {
-    if (!output.valid()) continue;
-    output = single.add_value(graph_->value(output).name, graph_->value(output).dtype);
-    single.outputs.push_back(output);
-  }
-  node.sources.clear();
-  graph::infer(single, single.add_node(std::move(node)));
-  const Node& made = single.node(single.order().front());
-  Backend* chosen = context_->backend.get();
-  std::optional<std::string> reason = chosen->why_unsupported(single, made);
-  if (reason && context_->allow_fallback) {
-    chosen = context_->cpu_backend();
-    reason = "the cpu backend is not there";
-    if (chosen != nullptr) reason = chosen->why_unsupported(single, made);
-  }
-  if (reason) {
-    throw Error(ErrorKind::unsupported, graph::describe(graph_->node(id)) + ": " + *reason);
-  }
-  const auto program = chosen->compile(std::make_shared<const Graph>(single), context_->options);
-  // An extent that became an attribute may still speak of symbols that an earlier node bound.
-  const auto plan = program->plan(frame.bindings);
-  std::vector<Tensor> outputs;
-  RunArgs args;
-  args.inputs = inputs;
-  args.outputs = &outputs;
-  plan->run(args);
-  std::size_t next = 0;
-  for (const ValueId target : targets) {
-    if (target.valid()) store(target, std::move(outputs[next++]), frame, options);
-  }
-  if (options.steps != nullptr && !plan->steps().empty()) {
-    StepInfo info = plan->steps().front();
-    info.node = id;
-    options.steps->push_back(
-        {info, std::string(chosen->name()), options.path, milliseconds_since(start)});
   }
 }
 

@@ -3,6 +3,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -35,9 +36,14 @@ class Executor {
            bool is_body = false);
   ~Executor();
 
-  // inputs in the graph's order. `bindings` holds the symbols of outer graphs on entry.
+  // inputs in the graph's order. `bindings` holds the symbols of outer graphs on entry, `states`
+  // those that were kept: of their inputs only the shapes are looked at, their outputs are
+  // undefined.
   std::vector<Tensor> run(std::span<const Tensor> inputs, Bindings bindings,
-                          const RunOptions& options) const;
+                          const RunOptions& options, std::span<StateArea* const> states = {}) const;
+  // Has the part that makes an output from an input, given by their numbers, keep them as one. As
+  // Program::keep_state.
+  std::optional<std::string> keep_state(std::size_t input, std::size_t output);
   void prepare(const Bindings& bindings) const;
 
   const graph::Graph& graph() const { return *graph_; }
@@ -51,6 +57,7 @@ class Executor {
   struct Frame {   // one run
     std::vector<Tensor> values;
     Bindings bindings;
+    std::span<StateArea* const> states;
   };
 
   void run_part(std::size_t index, Frame& frame, const RunOptions& options) const;
@@ -75,6 +82,7 @@ class Executor {
   std::vector<std::vector<std::unique_ptr<Executor>>> bodies_;  // by node
   std::vector<graph::ShapeTie> dynamic_ties_;  // that the session's inputs cannot tell of
   std::vector<std::size_t> last_use_;          // by value: the part that reads it last
+  std::vector<graph::ValueId> kept_outputs_;   // by state
 };
 
 }  // namespace concord

@@ -1,12 +1,15 @@
 #include "backends/session.h"
 
+#include <atomic>
 #include <iostream>
+#include <mutex>
 
 #include "backends/check_input.h"
 #include "backends/executor.h"
 #include "backends/ranks.h"
 #include "backends/reference/oracle.h"
 #include "backends/registry.h"
+#include "backends/session_states.h"
 #include "graph/error.h"
 #include "graph/passes.h"
 #include "graph/shape_ties.h"
@@ -89,12 +92,30 @@ struct Session::State {
   std::unique_ptr<Executor> executor;
   std::vector<Fallback> fallbacks;
   std::vector<graph::ShapeTie> ties;  // of the imported graph
+  SessionStates states;
+  std::mutex states_mutex;              // where there are states, a run holds it
+  std::atomic<bool> has_plans = false;  // bind_state comes too late
 
   // Extents that the model's nodes need to be equal, though its inputs name them apart.
   void check_ties(std::span<const Tensor> inputs) const {
     if (ties.empty()) return;
     if (const auto problem = graph::contradiction(ties, bindings_of(*imported, inputs))) {
       throw Error(ErrorKind::usage, *problem, "give inputs whose shapes fit together");
+    }
+  }
+
+  std::vector<Tensor> run_with_states(std::span<const Tensor> inputs, const RunOptions& how) {
+    const std::lock_guard lock(states_mutex);
+    try {
+      const std::vector<Tensor> all = states.inputs(*imported, ties, inputs);
+      check_inputs(*imported, all);
+      check_ties(all);
+      std::vector<Tensor> outputs = executor->run(all, {}, how, states.areas());
+      states.take(outputs);
+      return outputs;
+    } catch (...) {
+      states.undo();
+      throw;
     }
   }
 
@@ -176,12 +197,39 @@ std::vector<Tensor> Session::run(const std::map<std::string, Tensor>& inputs,
 }
 
 std::vector<Tensor> Session::run(std::span<const Tensor> inputs, const RunOptions& options) {
+  state_->has_plans = true;
+  if (!state_->states.empty()) return state_->run_with_states(inputs, options);
   check_inputs(*state_->imported, inputs);
   state_->check_ties(inputs);
   return state_->executor->run(inputs, {}, options);
 }
 
+void Session::bind_state(const std::string& output, const std::string& input) {
+  const std::lock_guard lock(state_->states_mutex);
+  if (state_->has_plans) {
+    throw Error(ErrorKind::usage, "bind_state('" + output + "', '" + input + "') comes after a run",
+                "bind states before the session first runs or prepares");
+  }
+  state_->states.bind(*state_->imported, *state_->executor, output, input);
+}
+
+void Session::set_state(const std::string& input, const Tensor& value) {
+  const std::lock_guard lock(state_->states_mutex);
+  state_->states.set(*state_->imported, input, value);
+}
+
+Tensor Session::state(const std::string& input) const {
+  const std::lock_guard lock(state_->states_mutex);
+  return state_->states.get(*state_->imported, input);
+}
+
+void Session::reset_states() {
+  const std::lock_guard lock(state_->states_mutex);
+  state_->states.reset();
+}
+
 void Session::prepare(const Bindings& bindings) {
+  state_->has_plans = true;
   state_->executor->prepare(bindings);
 }
 
@@ -211,7 +259,7 @@ std::string Session::describe() const {
     text += "not on " + state_->spec.backend + (f.by_nature ? " (host by nature): " : ": ") +
             (f.name.empty() ? f.op : f.name + " (" + f.op + ")") + ": " + f.reason + "\n";
   }
-  return text + state_->executor->describe();
+  return text + state_->states.describe(*state_->imported) + state_->executor->describe();
 }
 
 }  // namespace concord

@@ -56,7 +56,8 @@ std::shared_ptr<const graph::Graph> optimise_for(std::shared_ptr<const graph::Gr
                                                  const BackendSpec& spec,
                                                  const std::set<std::string>& disabled_passes);
 
-// A model on a backend. Movable; run() may be called by many threads at once.
+// A model on a backend. Movable; run() may be called by many threads at once (where states are
+// bound, runs take turns).
 class Session {
  public:
   // Optimises a copy of `imported`, splits it into parts by backend, compiles them.
@@ -69,10 +70,25 @@ class Session {
   Session& operator=(Session&&) noexcept;
 
   // Checks names, types and shapes (Error(usage) tells what the model wants) and runs. Outputs in
-  // the model's order.
+  // the model's order. Of states, inputs are not given and outputs come back undefined.
   std::vector<Tensor> run(const std::map<std::string, Tensor>& inputs,
                           const RunOptions& options = {});
   std::vector<Tensor> run(std::span<const Tensor> inputs, const RunOptions& options = {});
+
+  // Makes the input a state: what a run writes to `output` is what the next one reads as `input`,
+  // and the caller handles neither (a decoder's cache). It is kept in place, so that growing is
+  // writing only what is new, where the backend can; else its tensor is handed on. Results are the
+  // same bit for bit; describe() tells which. Before the first run; Error(usage) if the two do not
+  // fit together or one of them is bound already.
+  void bind_state(const std::string& output, const std::string& input);
+  // A state starts as zeros, with extent 0 along the axis on which it grows. Other extents are
+  // those of the inputs beside it. This copies a tensor into it (a prompt's cache, beams in another
+  // order).
+  void set_state(const std::string& input, const Tensor& value);
+  // A copy of what the next run would read; undefined before the first run if it was not set.
+  Tensor state(const std::string& input) const;
+  // All states as before the first run. A run that fails leaves what it found.
+  void reset_states();
 
   // Makes the plans for these extents without running, where no extent depends on data.
   void prepare(const Bindings& bindings);

@@ -7,6 +7,7 @@
 #include "backends/cpu/element.h"
 #include "backends/cpu/kernels/copy.h"
 #include "backends/cpu/kernels/parallel.h"
+#include "backends/state_area.h"
 #include "graph/operand_errors.h"
 
 namespace concord::cpu {
@@ -72,6 +73,21 @@ void CpuPlan::check_inputs(const RunArgs& args) const {
   }
 }
 
+void CpuPlan::place_states(const RunArgs& args, std::byte** areas) const {
+  if (args.states.size() != data_.states.size()) {
+    throw Error(ErrorKind::failed, "internal: a run has other states than its plan");
+  }
+  for (std::size_t i = 0; i < data_.states.size(); ++i) {
+    const PlanData::State& wanted = data_.states[i];
+    StateArea& state = *args.states[i];
+    if (state.shape() != wanted.before.shape()) {
+      throw Error(ErrorKind::failed, "internal: a state has other extents than its plan");
+    }
+    state.make_room(wanted.axis, wanted.length);
+    areas[wanted.area] = state.data();
+  }
+}
+
 void CpuPlan::run(const RunArgs& args) const {
   check_inputs(args);
   ArenaPool::Lease arena = program_->arenas.take(static_cast<std::size_t>(data_.arena_bytes));
@@ -84,11 +100,16 @@ void CpuPlan::run(const RunArgs& args) const {
       areas[data_.inputs[i].area] = const_cast<std::byte*>(args.inputs[i].data());
     }
   }
+  place_states(args, areas.data());
   std::vector<Tensor> discarded;
   std::vector<Tensor>& outputs = args.outputs != nullptr ? *args.outputs : discarded;
   outputs.resize(data_.outputs.size());
   for (std::size_t i = 0; i < data_.outputs.size(); ++i) {
     const PlanData::Output& out = data_.outputs[i];
+    if (out.is_state) {
+      outputs[i] = Tensor();
+      continue;
+    }
     outputs[i] = program_->outputs->allocate(out.dtype, out.shape.shape());
     areas[out.area] = outputs[i].mutable_data();
   }

@@ -40,12 +40,19 @@ struct PlanData {
     DataType dtype = DataType::undefined;
     Dims shape;
     std::uint32_t area = 0;
+    bool is_state = false;  // it stays in the state's area
   };
   struct Input {
-    std::uint32_t area = 0;  // 0: not used
+    std::uint32_t area = 0;  // 0: not used, or a state
     DataType dtype = DataType::undefined;
     Dims shape;
     graph::ValueId value;
+  };
+  struct State {
+    std::uint32_t area = 0;
+    Dims before;              // extents that a run finds in use
+    int axis = 0;             // on which it grows
+    std::int64_t length = 0;  // along it, after the run
   };
 
   std::vector<StepInfo> infos;
@@ -62,6 +69,7 @@ struct PlanData {
   std::int64_t arena_bytes = 0;
   std::vector<Input> inputs;
   std::vector<Output> outputs;
+  std::vector<State> states;
   std::vector<std::shared_ptr<const void>> keep;  // what fixed areas and actions point into
   Bindings bindings;
   MemoryUse memory;
@@ -87,6 +95,7 @@ class CpuPlan : public Plan {
 
  private:
   void check_inputs(const RunArgs& args) const;
+  void place_states(const RunArgs& args, std::byte** areas) const;
   void run_observed(const Frame& frame, const RunArgs& args, std::size_t& action) const;
   void offer_taps(const Frame& frame, TapSink& taps, std::size_t step, std::size_t& next) const;
 

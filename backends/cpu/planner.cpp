@@ -5,6 +5,7 @@
 #include "backends/cpu/kernels/cast.h"
 #include "backends/cpu/kernels/copy.h"
 #include "backends/cpu/kernels/memory.h"
+#include "backends/state_area.h"
 #include "graph/operand_errors.h"
 
 namespace concord::cpu {
@@ -58,6 +59,8 @@ void Planner::start_values() {
     check_size(*program_->graph, info.id, info.dtype, state.view.shape);
     if (info.area != 0) {
       state.view.at = {info.area, 0};
+    } else if (info.state >= 0) {
+      continue;
     } else if (info.input >= 0) {
       state.view.at = {add_area(Area::Kind::input), 0};
       data_.inputs[static_cast<std::size_t>(info.input)] = {state.view.at.area, info.dtype,
@@ -67,10 +70,27 @@ void Planner::start_values() {
     }
     state.view.strides = dense_strides(state.view.shape);
   }
+  start_states();
   for (std::size_t i = 0; i < data_.outputs.size(); ++i) {
     const ValueState& state = values_[static_cast<std::size_t>(layout_.graph_outputs[i])];
-    output_areas_.push_back(add_area(Area::Kind::output));
-    data_.outputs[i] = {state.view.dtype, state.view.shape, output_areas_.back()};
+    const int kept = layout_.values[static_cast<std::size_t>(layout_.graph_outputs[i])].state;
+    output_areas_.push_back(kept < 0 ? add_area(Area::Kind::output)
+                                     : data_.states[static_cast<std::size_t>(kept)].area);
+    data_.outputs[i] = {state.view.dtype, state.view.shape, output_areas_.back(), kept >= 0};
+  }
+}
+
+// Both values of a state lie in its area, dense but for the room along its axis.
+void Planner::start_states() {
+  for (const StateInfo& info : layout_.states) {
+    View& before = values_[static_cast<std::size_t>(info.input)].view;
+    View& after = values_[static_cast<std::size_t>(info.output)].view;
+    const std::int64_t length = after.shape[info.axis];
+    Dims whole = after.shape;
+    whole[info.axis] = state_capacity(length);
+    before.strides = after.strides = dense_strides(whole);
+    before.at = {add_area(Area::Kind::state), 0};
+    data_.states.push_back({before.at.area, before.shape, info.axis, length});
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -58,6 +59,8 @@ class Planner {
   // one where the readers need it. Returns the view to write.
   View out_strided(int output, const Dims& strides);
   bool output_may_be_strided(int output) const;
+  // Of a step whose output is a state: where it lies, input 0 as its beginning. Else nullopt.
+  std::optional<View> out_state();
   // One area for output 0 and the side outputs: rows of all their columns side by side, each a view
   // of its own.
   Ref out_side_by_side(std::span<const std::int64_t> columns);
@@ -98,12 +101,13 @@ class Planner {
     int uses_left = 0;
   };
   struct Area {
-    enum class Kind : std::uint8_t { fixed, arena, input, output } kind = Kind::fixed;
+    enum class Kind : std::uint8_t { fixed, arena, input, output, state } kind = Kind::fixed;
     std::int32_t piece = -1;   // of the arena
     std::int32_t pending = 0;  // reads still to come, by all values that lie here
   };
 
   void start_values();
+  void start_states();
   void plan_unit(const Unit& unit);
   void finish_unit();
   void finish_outputs();

@@ -228,6 +228,16 @@ View Planner::out_strided(int output, const Dims& strides) {
   return view;
 }
 
+std::optional<View> Planner::out_state() {
+  const int value = unit_->outputs[0];
+  const int state = layout_.values[static_cast<std::size_t>(value)].state;
+  if (state < 0) return std::nullopt;
+  View view = values_[static_cast<std::size_t>(value)].view;
+  view.at = {data_.states[static_cast<std::size_t>(state)].area, 0};
+  set_view(value, view);
+  return view;
+}
+
 Ref Planner::out_side_by_side(std::span<const std::int64_t> columns) {
   std::int64_t width = 0;
   for (std::int64_t n : columns) width += n;

@@ -4,6 +4,7 @@
 #include "backends/cpu/kernels/isa.h"
 #include "backends/cpu/kernels/parallel.h"
 #include "backends/cpu/planner.h"
+#include "backends/cpu/states.h"
 
 namespace concord::cpu {
 
@@ -45,6 +46,12 @@ std::shared_ptr<const Plan> CpuProgram::plan(const Bindings& bindings) {
   plans_.push_front({std::move(key), plan});
   if (plans_.size() > max_plans_) plans_.pop_back();
   return plan;
+}
+
+std::optional<std::string> CpuProgram::keep_state(std::size_t input, std::size_t output) {
+  const std::lock_guard lock(mutex_);
+  if (!plans_.empty()) throw Error(ErrorKind::failed, "internal: a state comes after a plan");
+  return mark_state(*state_->graph, layout_, input, output);
 }
 
 std::string CpuProgram::describe() const {

@@ -5,6 +5,7 @@
 #include <list>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,7 @@ struct ValueInfo {
   bool wants_view = false;  // some reader takes any strides
   bool views_only = false;  // every reader does, and the graph's outputs do not name it
   std::uint32_t area = 0;   // of a constant
+  int state = -1;           // it lies in this state's area
   std::optional<Tensor> constant;
   std::byte* f32 = nullptr;  // a converted copy of a 16-bit constant, once a plan wanted it
 };
@@ -41,6 +43,13 @@ struct Unit {
   PlanFn plan;
 };
 
+// An input and an output that are one tensor, which stays where it lies from run to run.
+struct StateInfo {
+  int input = 0;  // value number
+  int output = 0;
+  int axis = 0;  // the output is the input and more along it
+};
+
 // What compile makes and all plans read.
 struct ProgramLayout {
   std::vector<ValueInfo> values;
@@ -48,7 +57,8 @@ struct ProgramLayout {
   DimTable dims;
   std::vector<int> graph_inputs;   // value numbers
   std::vector<int> graph_outputs;  // value numbers
-  std::vector<std::byte*> fixed;   // addresses of the constants' areas; area 0 is null
+  std::vector<StateInfo> states;
+  std::vector<std::byte*> fixed;  // addresses of the constants' areas; area 0 is null
   std::vector<std::shared_ptr<const void>> keep;  // packed weights, converted constants
   std::int64_t weight_bytes = 0;
 };
@@ -59,6 +69,7 @@ class CpuProgram : public Program {
 
   std::shared_ptr<const Plan> plan(const Bindings& bindings) override;
   std::string describe() const override;
+  std::optional<std::string> keep_state(std::size_t input, std::size_t output) override;
 
  private:
   struct Cached {

@@ -1,8 +1,9 @@
 // Time per token of a decoder whose cache grows: every present* output becomes the past* input of
 // the next step, as a program that generates text does it.
 //
-//   decode_steps MODEL.onnx SPEC FROM TO [REPEATS]
+//   decode_steps [--bound] MODEL.onnx SPEC FROM TO [REPEATS]
 //
+// With --bound the session keeps the caches (Session::bind_state) and appends to them.
 // Tokens are fixed numbers, not chosen: only time is measured. Prints per repeat the median and the
 // mean in ms over the steps FROM..TO of the cache's length, after one step that is not counted.
 #include <algorithm>
@@ -12,6 +13,7 @@
 #include <map>
 #include <numeric>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "backends/session.h"
@@ -24,9 +26,14 @@ namespace {
 constexpr std::string_view past_prefix = "past_key_values";
 constexpr std::string_view present_prefix = "present";
 
+struct Cache {
+  std::size_t output;  // its number
+  std::string output_name, input_name;
+};
+
 struct Step {
   std::map<std::string, Tensor> inputs;
-  std::vector<std::pair<std::size_t, std::string>> caches;  // output's number, input's name
+  std::vector<Cache> caches;  // that are handed on here
 };
 
 std::string past_name(const std::string& present) {
@@ -39,8 +46,18 @@ Tensor filled(std::int64_t count, std::int64_t value) {
   return tensor;
 }
 
-// An empty cache of `length` positions for every past* input; the other inputs come per step.
-Step start(const graph::Graph& graph, std::int64_t length) {
+std::vector<Cache> caches_of(const graph::Graph& graph) {
+  std::vector<Cache> caches;
+  for (std::size_t i = 0; i < graph.outputs.size(); ++i) {
+    const std::string& name = graph.value(graph.outputs[i]).name;
+    if (name.starts_with(present_prefix)) caches.push_back({i, name, past_name(name)});
+  }
+  return caches;
+}
+
+// A cache of `length` zeros for every past* input; the other inputs come per step.
+Step start(Session& session, std::int64_t length, bool bound) {
+  const graph::Graph& graph = session.imported();
   Step step;
   for (const graph::ValueId id : graph.inputs) {
     const graph::Value& value = graph.value(id);
@@ -51,14 +68,14 @@ Step start(const graph::Graph& graph, std::int64_t length) {
     for (const std::size_t axis : {std::size_t{1}, std::size_t{3}}) {
       shape[axis] = value.shape->at(axis).constant().value();
     }
-    step.inputs.emplace(value.name, Tensor::zeros(DataType::f32, shape));
-  }
-  for (std::size_t i = 0; i < graph.outputs.size(); ++i) {
-    const std::string& name = graph.value(graph.outputs[i]).name;
-    if (name.starts_with(present_prefix)) {
-      step.caches.emplace_back(i, past_name(name));
+    const Tensor zeros = Tensor::zeros(value.dtype, shape);
+    if (bound) {
+      session.set_state(value.name, zeros);
+    } else {
+      step.inputs.emplace(value.name, zeros);
     }
   }
+  if (!bound) step.caches = caches_of(graph);
   return step;
 }
 
@@ -71,21 +88,26 @@ double milliseconds_of(Session& session, Step& step, std::int64_t length, bool h
   const auto begin = std::chrono::steady_clock::now();
   std::vector<Tensor> outputs = session.run(step.inputs);
   const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin;
-  for (const auto& [output, input] : step.caches) {
-    step.inputs[input] = std::move(outputs[output]);
+  for (const Cache& cache : step.caches) {
+    step.inputs[cache.input_name] = std::move(outputs[cache.output]);
   }
   return took.count();
 }
 
 int measure(const std::string& path, const std::string& spec, std::int64_t from, std::int64_t to,
-            int repeats) {
+            int repeats, bool bound) {
   const auto model = importer::load(path);
   Session session(model.graph, spec);
   const graph::Graph& graph = session.imported();
+  if (bound) {
+    for (const Cache& cache : caches_of(graph)) {
+      session.bind_state(cache.output_name, cache.input_name);
+    }
+  }
   const bool has_positions = std::ranges::any_of(
       graph.inputs, [&](graph::ValueId id) { return graph.value(id).name == "position_ids"; });
   for (int repeat = 0; repeat < repeats; ++repeat) {
-    Step step = start(graph, from - 1);
+    Step step = start(session, from - 1, bound);
     std::vector<double> ms;
     milliseconds_of(session, step, from - 1, has_positions);
     for (std::int64_t length = from; length < to; ++length) {
@@ -103,13 +125,15 @@ int measure(const std::string& path, const std::string& spec, std::int64_t from,
 }  // namespace concord
 
 int main(int argc, char** argv) {
-  if (argc < 5) {
-    std::fprintf(stderr, "decode_steps MODEL.onnx SPEC FROM TO [REPEATS]\n");
+  const bool bound = argc > 1 && std::string_view(argv[1]) == "--bound";
+  const std::vector<const char*> args(argv + (bound ? 2 : 1), argv + argc);
+  if (args.size() < 4) {
+    std::fprintf(stderr, "decode_steps [--bound] MODEL.onnx SPEC FROM TO [REPEATS]\n");
     return 2;
   }
   try {
-    return concord::measure(argv[1], argv[2], std::atoll(argv[3]), std::atoll(argv[4]),
-                            argc > 5 ? std::atoi(argv[5]) : 3);
+    return concord::measure(args[0], args[1], std::atoll(args[2]), std::atoll(args[3]),
+                            args.size() > 4 ? std::atoi(args[4]) : 3, bound);
   } catch (const concord::Error& error) {
     std::fprintf(stderr, "%s\n", error.what());
     return 1;
