@@ -42,9 +42,9 @@ TEST(Program, APlanOutlivesItsProgram) {
   const auto plan = program->plan({{"rows", 5}});
   const std::vector<Tensor> inputs{random_tensor({5, 64}, 1)};
   std::vector<Tensor> before, after;
-  plan->run({inputs, &before, nullptr, nullptr});
+  plan->run({.inputs = inputs, .outputs = &before, .states = {}});
   program.reset();
-  plan->run({inputs, &after, nullptr, nullptr});
+  plan->run({.inputs = inputs, .outputs = &after, .states = {}});
   EXPECT_TRUE(identical(before[0], after[0]));
 }
 

@@ -193,10 +193,11 @@ std::string run_model(Backend& backend, const Model& model) {
   const std::unique_ptr<Program> program = backend.compile(model.graph, {});
   const std::shared_ptr<const Plan> plan = program->plan({});
   std::vector<Tensor> outputs, again;
-  plan->run({model.inputs, &outputs, nullptr, nullptr});
+  plan->run({.inputs = model.inputs, .outputs = &outputs, .states = {}});
   AllTaps taps;
   std::vector<double> times;
-  plan->run({model.inputs, &again, &taps, &times});
+  plan->run(
+      {.inputs = model.inputs, .outputs = &again, .taps = &taps, .step_ms = &times, .states = {}});
   if (times.size() != plan->steps().size()) return "a time is missing for a step";
 
   const Node& node = model.graph->node(model.node);
