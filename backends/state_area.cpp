@@ -28,8 +28,7 @@ std::int64_t state_capacity(std::int64_t length) {
 
 StateArea::Rows StateArea::rows() const {
   const std::span<const std::int64_t> shape = shape_;
-  const std::int64_t step =
-      storage_bytes(whole_.dtype(), element_count(shape.subspan(axis_ + 1)));
+  const std::int64_t step = storage_bytes(whole_.dtype(), element_count(shape.subspan(axis_ + 1)));
   return {element_count(shape.first(axis_)), shape_[axis_] * step, whole_.shape()[axis_] * step};
 }
 
@@ -47,19 +46,17 @@ Tensor StateArea::read() const {
   return tensor;
 }
 
-void StateArea::make_room(int axis, std::int64_t length) {
+void StateArea::make_room(int axis, std::int64_t room, std::int64_t length) {
   const auto along = static_cast<std::size_t>(axis);
-  const std::int64_t capacity = state_capacity(length);
   filled_ = length;
-  if (axis_ == along && whole_.shape()[axis_] == capacity) return;
+  if (axis_ == along && whole_.shape()[axis_] == room) return;
   const Tensor used = read();
   Shape shape = shape_;
-  shape[along] = capacity;
+  shape[along] = room;
   whole_ = Tensor(used.dtype(), std::move(shape));
   axis_ = along;
   const Rows now = rows();
-  copy_rows(now.count, now.bytes, used.data(), now.bytes, whole_.mutable_data(),
-            now.bytes_of_room);
+  copy_rows(now.count, now.bytes, used.data(), now.bytes, whole_.mutable_data(), now.bytes_of_room);
 }
 
 }  // namespace concord

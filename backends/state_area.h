@@ -25,9 +25,9 @@ class StateArea {
   // A tensor of the extents in use, for those alone: its elements do not lie as it says.
   Tensor outline() const { return {whole_.dtype(), shape_, whole_.storage(), 0}; }
   std::byte* data() { return whole_.mutable_data(); }
-  // Lays the area out for a run that fills it up to this length along this axis. What is in use
-  // stays as it is.
-  void make_room(int axis, std::int64_t length);
+  // Lays the area out for a run that leaves `length` along this axis. What is in use stays as it
+  // is. `room` is the capacity: at least the larger one of both lengths.
+  void make_room(int axis, std::int64_t room, std::int64_t length);
   // The run succeeded: what it wrote is in use from now on.
   void accept() { shape_[axis_] = filled_; }
 

@@ -83,7 +83,7 @@ void CpuPlan::place_states(const RunArgs& args, std::byte** areas) const {
     if (state.shape() != wanted.before.shape()) {
       throw Error(ErrorKind::failed, "internal: a state has other extents than its plan");
     }
-    state.make_room(wanted.axis, wanted.length);
+    state.make_room(wanted.axis, wanted.room, wanted.length);
     areas[wanted.area] = state.data();
   }
 }

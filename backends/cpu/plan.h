@@ -52,7 +52,8 @@ struct PlanData {
     std::uint32_t area = 0;
     Dims before;              // extents that a run finds in use
     int axis = 0;             // on which it grows
-    std::int64_t length = 0;  // along it, after the run
+    std::int64_t room = 0;    // along it
+    std::int64_t length = 0;  // after the run
   };
 
   std::vector<StepInfo> infos;

@@ -80,17 +80,21 @@ void Planner::start_values() {
   }
 }
 
-// Both values of a state lie in its area, dense but for the room along its axis.
+// A state's values lie in its area, dense but for the room along its axis.
 void Planner::start_states() {
   for (const StateInfo& info : layout_.states) {
     View& before = values_[static_cast<std::size_t>(info.input)].view;
     View& after = values_[static_cast<std::size_t>(info.output)].view;
     const std::int64_t length = after.shape[info.axis];
+    const std::int64_t room = state_capacity(std::max(before.shape[info.axis], length));
     Dims whole = after.shape;
-    whole[info.axis] = state_capacity(length);
+    whole[info.axis] = room;
     before.strides = after.strides = dense_strides(whole);
+    if (info.padded >= 0) {
+      values_[static_cast<std::size_t>(info.padded)].view.strides = after.strides;
+    }
     before.at = {add_area(Area::Kind::state), 0};
-    data_.states.push_back({before.at.area, before.shape, info.axis, length});
+    data_.states.push_back({before.at.area, before.shape, info.axis, room, length});
   }
 }
 

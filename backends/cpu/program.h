@@ -47,7 +47,8 @@ struct Unit {
 struct StateInfo {
   int input = 0;  // value number
   int output = 0;
-  int axis = 0;  // the output is the input and more along it
+  int axis = 0;     // the output is the input and more along it
+  int padded = -1;  // the input with room for what is scattered into it; −1: it is appended
 };
 
 // What compile makes and all plans read.

@@ -32,9 +32,8 @@ struct Made {
 // Runs both ways over some lengths of x, on every backend that is always there.
 void expect_same(const Made& made, const Tensor& start) {
   const auto output = [&](const char* name) {
-    const auto found = std::ranges::find_if(made.graph->outputs, [&](ValueId id) {
-      return made.graph->value(id).name == name;
-    });
+    const auto found = std::ranges::find_if(
+        made.graph->outputs, [&](ValueId id) { return made.graph->value(id).name == name; });
     return static_cast<std::size_t>(found - made.graph->outputs.begin());
   };
   for (const char* spec : {"cpu", "reference"}) {
@@ -90,6 +89,52 @@ TEST(StateRules, AttentionReadsThemWhereTheyLie) {
   p.b.output(p.attention(p.x, present, present), "y");
   p.b.output(present, "present");
   expect_same(p.made(true, "kept in place"), kNothing);
+}
+
+// As GroupQueryAttention does: rows are written at given positions of a cache that is as long as
+// the mask at least.
+TEST(StateRules, RowsAreWrittenAtPositions) {
+  Parts p;
+  const Dim length = Dim::symbol("p");
+  const ValueId at = p.b.input("at", DataType::i64, {2, 3, Dim::symbol("n"), 8});
+  const ValueId mask = p.b.input("mask", DataType::f32, {Dim::symbol("t")});
+  SymShape pads(8, Dim(0));
+  pads[6] = Dim::max(length, Dim::symbol("t")) - length;
+  const ValueId padded =
+      p.b.op(OpKind::pad, {p.past}, {{"pads", pads}, {"mode", std::string("constant")}});
+  const ValueId present = p.b.op(OpKind::scatter_elements, {padded, at, p.x},
+                                 {{"axis", std::int64_t{2}}, {"reduction", std::string("none")}});
+  p.b.output(present, "present");
+  p.b.output(p.attention(p.x, present, present), "y");
+  p.b.output(p.b.unary("exp", mask), "z");
+  const auto graph = std::make_shared<Graph>(p.b.graph);
+  Session plain(graph, "cpu");
+  Session bound(graph, "cpu");
+  bound.bind_state("present", "past");
+  EXPECT_TRUE(says(bound, "kept in place")) << bound.describe();
+  Tensor past = kNothing;
+  const auto write = [&](std::int64_t first, std::int64_t rows, std::int64_t total) {
+    Tensor positions(DataType::i64, {2, 3, rows, 8});
+    for (std::int64_t i = 0; i < positions.count(); ++i) {
+      positions.as_mutable<std::int64_t>()[static_cast<std::size_t>(i)] = first + i / 8 % rows;
+    }
+    const Inputs inputs = {
+        {"at", positions},
+        {"mask", Tensor::zeros(DataType::f32, {total})},
+        {"x", Builder::random({2, 3, rows, 8}, static_cast<std::uint64_t>(total + first + 2))}};
+    Inputs with_past = inputs;
+    with_past["past"] = past;
+    std::vector<Tensor> wanted = plain.run(with_past);
+    const std::vector<Tensor> got = bound.run(inputs);
+    past = wanted[0];
+    ASSERT_TRUE(identical(bound.state("past"), past)) << total;
+    ASSERT_TRUE(identical(got[1], wanted[1])) << total;
+  };
+  write(0, 5, 5);
+  for (std::int64_t total = 6; total < 100; ++total) write(total - 1, 1, total);
+  write(3, 4, 7);     // what is there already
+  write(-2, 2, 103);  // counted from the end, over positions that are left out
+  EXPECT_THROW(write(103, 1, 103), Error);
 }
 
 TEST(StateRules, SeveralPiecesAreAppended) {
@@ -148,7 +193,8 @@ TEST(StateRules, RunsTakeTurns) {
   for (int t = 0; t < threads_count; ++t) {
     threads.emplace_back([&, t] {
       const std::vector<float> row(4, static_cast<float>(t + 1));
-      for (int i = 0; i < runs; ++i) session.run({{"x", Tensor::of<float>({1, 4}, std::span<const float>(row))}});
+      for (int i = 0; i < runs; ++i)
+        session.run({{"x", Tensor::of<float>({1, 4}, std::span<const float>(row))}});
     });
   }
   for (std::thread& thread : threads) thread.join();
@@ -206,10 +252,16 @@ TEST(StateRules, WrongPairsAreRefused) {
   refuse("present.0.value", past, "is a state already", "once");
   refuse("present.0.key", "past_key_values.0.value", "is bound to a state already", "once");
   expect_usage([&] { session.set_state("past_key_values.1.key", Tensor()); }, "is no state", past);
-  expect_usage([&] { session.set_state(past, Tensor::zeros(DataType::f16, {1, 2, 0, 16})); },
-               "is float16", "float32");
-  expect_usage([&] { session.set_state(past, Tensor::zeros(DataType::f32, {1, 3, 0, 16})); },
-               "dimension 1", past);
+  expect_usage(
+      [&] {
+        session.set_state(past, Tensor::zeros(DataType::f16, {1, 2, 0, 16}));
+      },
+      "is float16", "float32");
+  expect_usage(
+      [&] {
+        session.set_state(past, Tensor::zeros(DataType::f32, {1, 3, 0, 16}));
+      },
+      "dimension 1", past);
   expect_usage([&] { static_cast<void>(session.state("x")); }, "is no state", past);
 }
 

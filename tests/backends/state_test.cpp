@@ -114,7 +114,8 @@ void expect_same_caches(Decoder& a, Decoder& b, const std::string& where) {
   const auto left = a.caches();
   const auto right = b.caches();
   ASSERT_EQ(left.size(), right.size()) << where;
-  for (const auto& [name, tensor] : left) EXPECT_TRUE(identical(tensor, right.at(name))) << where << " " << name;
+  for (const auto& [name, tensor] : left)
+    EXPECT_TRUE(identical(tensor, right.at(name))) << where << " " << name;
 }
 
 // Rows `rows` of axis 0, positions [0, length) of axis 2.
@@ -159,9 +160,9 @@ TEST(StateArea, GrowsAndKeepsWhatIsInUse) {
   StateArea area;
   EXPECT_FALSE(area.is_set());
   area.assign(value);
-  area.make_room(1, 61);
+  area.make_room(1, state_capacity(61), 61);
   EXPECT_TRUE(identical(area.read(), value));
-  area.make_room(1, 70);
+  area.make_room(1, state_capacity(70), 70);
   EXPECT_TRUE(identical(area.read(), value));
   area.accept();
   EXPECT_EQ(area.shape(), (Shape{2, 70, 3}));
@@ -201,21 +202,21 @@ TEST_P(States, DecodeAsWithoutThem) {
   expect_same_caches(plain, bound, "at the end");
 }
 
-INSTANTIATE_TEST_SUITE_P(Models, States,
-                         testing::Values(Model{"gpt2_past__script17", "cpu"},
-                                         Model{"gpt2_past__script17", "cpu:threads=1,precision=bf16"},
-                                         Model{"llama_past__dynamo20", "cpu"},
-                                         Model{"llama_past__dynamo20_fp16", "cpu"},
-                                         Model{"llama_past__dynamo20_bf16", "cpu"},
-                                         Model{"llama_past__dynamo20_int4", "cpu"},
-                                         Model{"llama_past__dynamo20", "reference"},
-                                         Model{"llama_past__dynamo20", "vulkan"}),
-                         [](const auto& test) {
-                           std::string name = std::string(test.param.name) + "_" + test.param.spec;
-                           std::ranges::replace_if(
-                               name, [](char c) { return std::isalnum(static_cast<unsigned char>(c)) == 0; }, '_');
-                           return name;
-                         });
+INSTANTIATE_TEST_SUITE_P(
+    Models, States,
+    testing::Values(Model{"gpt2_past__script17", "cpu"},
+                    Model{"gpt2_past__script17", "cpu:threads=1,precision=bf16"},
+                    Model{"llama_past__dynamo20", "cpu"}, Model{"llama_past__dynamo20_fp16", "cpu"},
+                    Model{"llama_past__dynamo20_bf16", "cpu"},
+                    Model{"llama_past__dynamo20_int4", "cpu"},
+                    Model{"llama_past__dynamo20", "reference"},
+                    Model{"llama_past__dynamo20", "vulkan"}),
+    [](const auto& test) {
+      std::string name = std::string(test.param.name) + "_" + test.param.spec;
+      std::ranges::replace_if(
+          name, [](char c) { return std::isalnum(static_cast<unsigned char>(c)) == 0; }, '_');
+      return name;
+    });
 
 constexpr const char* kLlama = "llama_past__dynamo20";
 
@@ -231,8 +232,7 @@ TEST(SessionStates, StartAgainFromAnywhere) {
   };
   go_on(70, "from nothing");
   // Beams in another order and number, and back to where there is less room.
-  for (const auto& [rows, length] :
-       std::vector<std::pair<std::vector<std::int64_t>, std::int64_t>>{
+  for (const auto& [rows, length] : std::vector<std::pair<std::vector<std::int64_t>, std::int64_t>>{
            {{2, 0, 0}, 70}, {{1, 2}, 70}, {{0, 1}, 20}, {{1}, 0}}) {
     const auto caches = picked(bound.caches(), rows, length);
     plain.set_caches(caches);

@@ -227,7 +227,8 @@ TEST_P(Movement, BadIndicesAreReported) {
                           {wrong.data(), Element::i64, 5000}, dst.data(), data.data(), &bad));
   EXPECT_EQ(bad, 20);
   EXPECT_FALSE(scatter_elements(Element::f32, ScatterOp::none, shape, index_shape, 0,
-                                {wrong.data(), Element::i64, 5000}, dst.data(), data.data(), &bad));
+                                {wrong.data(), Element::i64, 5000}, dst.data(), data.data(),
+                                dense_strides(shape), &bad));
   EXPECT_EQ(bad, 20);
 }
 
@@ -281,7 +282,7 @@ TEST_P(Movement, GatherAndScatterElements) {
         ++at;
       });
       ASSERT_TRUE(scatter_elements(Element::f32, op, data_shape, index_shape, axis, view,
-                                   updates.data(), scattered.data(), &bad));
+                                   updates.data(), scattered.data(), stride, &bad));
       ASSERT_EQ(scattered, expected);
     }
   }

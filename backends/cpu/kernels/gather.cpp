@@ -71,13 +71,12 @@ struct AxisWalk {
   std::int64_t axis_stride = 1, axis_extent = 1;
   std::size_t axis;
 
-  AxisWalk(std::span<const std::int64_t> data, std::span<const std::int64_t> index, int along)
+  AxisWalk(std::span<const std::int64_t> stride, std::span<const std::int64_t> data,
+           std::span<const std::int64_t> index, int along)
       : rank(index.size()), axis(static_cast<std::size_t>(along)) {
-    std::int64_t dense = 1;
-    for (std::size_t i = rank; i-- > 0;) {
+    for (std::size_t i = 0; i < rank; ++i) {
       extent[i] = index[i];
-      data_stride[i] = dense;
-      dense *= data[i];
+      data_stride[i] = stride[i];
     }
     axis_stride = data_stride[axis];
     axis_extent = data[axis];
@@ -241,7 +240,13 @@ bool gather(std::size_t element_bytes, std::int64_t outer, std::int64_t axis, st
 bool gather_elements(std::size_t element_bytes, std::span<const std::int64_t> src_shape,
                      std::span<const std::int64_t> index_shape, int axis, const void* src,
                      Indices indices, void* dst, std::int64_t* bad) {
-  const AxisWalk walk(src_shape, index_shape, axis);
+  std::array<std::int64_t, kMaxRank> stride{};
+  std::int64_t dense = 1;
+  for (std::size_t i = src_shape.size(); i-- > 0;) {
+    stride[i] = dense;
+    dense *= src_shape[i];
+  }
+  const AxisWalk walk(stride, src_shape, index_shape, axis);
   BadIndex failure;
   const auto* from = static_cast<const std::byte*>(src);
   auto* to = static_cast<std::byte*>(dst);
@@ -286,8 +291,9 @@ bool gather_nd(std::size_t element_bytes, std::int64_t batch, std::int64_t count
 
 bool scatter_elements(Element type, ScatterOp op, std::span<const std::int64_t> data_shape,
                       std::span<const std::int64_t> index_shape, int axis, Indices indices,
-                      const void* updates, void* dst, std::int64_t* bad) {
-  const AxisWalk walk(data_shape, index_shape, axis);
+                      const void* updates, void* dst, std::span<const std::int64_t> dst_stride,
+                      std::int64_t* bad) {
+  const AxisWalk walk(dst_stride, data_shape, index_shape, axis);
   const ApplyRun apply = apply_for(type);
   const std::int64_t total = product(index_shape);
   // In order and by one thread: equal indices are applied one after the other.

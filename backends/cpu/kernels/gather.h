@@ -37,13 +37,13 @@ struct Indices {
 
 enum class ScatterOp : std::uint8_t { none, add, mul, max, min };
 
-// dst, already a copy of the data and of data_shape, is changed at the indices, in their order.
-// Reductions: f32, f16, bf16, f64, i32, i64, and u8, i8 (none: any type).
+// dst, already a copy of the data and of data_shape, at these strides, is changed at the indices,
+// in their order. Reductions: f32, f16, bf16, f64, i32, i64, and u8, i8 (none: any type).
 [[nodiscard]] bool scatter_elements(Element type, ScatterOp op,
                                     std::span<const std::int64_t> data_shape,
                                     std::span<const std::int64_t> index_shape, int axis,
                                     Indices indices, const void* updates, void* dst,
-                                    std::int64_t* bad);
+                                    std::span<const std::int64_t> dst_stride, std::int64_t* bad);
 
 // indices [count, depth]; updates [count, inner]; dst [axes[0], …, axes[depth-1], inner].
 [[nodiscard]] bool scatter_nd(Element type, ScatterOp op, std::int64_t count,

@@ -13,13 +13,16 @@ PlanFn prepare(Compiler& c) {
     const Ref at = p.in(1);
     const Ref updates = p.in(2);
     const Indices indices{nullptr, element(p.dtype(1)), index_shape.count()};
-    const Ref y = plan_scatter_copy(p);
+    const std::optional<View> state = p.out_state();
+    const Ref y = state ? state->at : plan_scatter_copy(p);
+    const Dims strides = state ? state->strides : dense_strides(shape);
+    if (state) p.bytes(2.0 * static_cast<double>(p.view(2).bytes()));
     p.emit("scatter_elements", 0, [=, type = element(p.out_dtype())](const Frame& f) {
       Indices now = indices;
       now.data = f.at(at);
       std::int64_t bad = 0;
       if (!scatter_elements(type, op, shape, index_shape, axis, now, f.at(updates), f.at(y),
-                            &bad)) {
+                            strides, &bad)) {
         throw_bad_index(bad, shape[axis]);
       }
     });
