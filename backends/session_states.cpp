@@ -157,7 +157,8 @@ std::vector<Tensor> SessionStates::inputs(const Graph& imported,
   if (complete) return all;
   Bindings bindings;
   for (std::size_t i = 0; i < all.size(); ++i) {
-    if (all[i].defined()) check_input(imported, imported.value(imported.inputs[i]), all[i], bindings);
+    if (all[i].defined())
+      check_input(imported, imported.value(imported.inputs[i]), all[i], bindings);
   }
   graph::solve_ties(ties, bindings);
   for (State& state : states_) {

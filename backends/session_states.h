@@ -27,8 +27,7 @@ class SessionStates {
 
   // What a run is given: the caller's inputs with the states among them. States that have no value
   // yet get their first one.
-  std::vector<Tensor> inputs(const graph::Graph& imported,
-                             const std::vector<graph::ShapeTie>& ties,
+  std::vector<Tensor> inputs(const graph::Graph& imported, const std::vector<graph::ShapeTie>& ties,
                              std::span<const Tensor> given);
   // Of the states that the executor keeps.
   std::vector<StateArea*> areas();

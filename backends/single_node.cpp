@@ -69,8 +69,7 @@ void Executor::run_single(NodeId id, Frame& frame, const RunOptions& options) co
     StepInfo info = plan->steps().front();
     info.node = id;
     const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
-    options.steps->push_back(
-        {info, std::string(chosen->name()), options.path, took.count()});
+    options.steps->push_back({info, std::string(chosen->name()), options.path, took.count()});
   }
 }
 
