@@ -79,7 +79,11 @@ std::shared_ptr<const Graph> optimise_for(std::shared_ptr<const Graph> imported,
   passes.fusion = spec.fusion;
   passes.disabled = disabled_passes;
   passes.evaluator = reference::fold;
-  passes.quantised_products = spec.backend == "cpu";
+  if (spec.backend == "cpu") {
+    passes.chain_operands = 24;
+  } else {
+    passes.quantised_products = false;
+  }
   return std::make_shared<const Graph>(graph::optimise(*imported, passes));
 }
 

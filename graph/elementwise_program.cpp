@@ -14,6 +14,11 @@ void store(const ElementwiseProgram& program, Attributes& attrs) {
   attrs.set("code", std::move(code));
   attrs.set("params", std::move(params));
   attrs.set("operands", std::int64_t{program.inputs});
+  if (program.quantised) {
+    attrs.set("to", program.quantised->to);
+    attrs.set("scale", program.quantised->scale);
+    attrs.set("zero", program.quantised->zero);
+  }
 }
 
 ElementwiseProgram load_elementwise(const Attributes& attrs) {
@@ -35,6 +40,9 @@ ElementwiseProgram load_elementwise(const Attributes& attrs) {
     instr.alpha = params[i * 2];
     instr.beta = params[i * 2 + 1];
     program.code.push_back(instr);
+  }
+  if (attrs.has("to")) {
+    program.quantised = {attrs.dtype("to"), attrs.number("scale"), attrs.integer("zero")};
   }
   return program;
 }

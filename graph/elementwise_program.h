@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "graph/attributes.h"
@@ -23,13 +24,23 @@ struct ElementwiseInstr {
   double beta = 0;
 };
 
+// What is made of the last result in the end, as `quantize` does with one scale and one zero point:
+// saturate(round(result / scale) + zero), of type i8 or u8. Results are f32 then.
+struct QuantisedResult {
+  DataType to = DataType::i8;
+  double scale = 1;
+  std::int64_t zero = 0;
+};
+
 struct ElementwiseProgram {
   int inputs = 0;
   std::vector<ElementwiseInstr> code;
+  std::optional<QuantisedResult> quantised;
 };
 
 // To and from the attributes `code` (six integers per instruction: kind, function, a, b, c, 0),
-// `params` (alpha, beta per instruction) and `operands` (the number of inputs).
+// `params` (alpha, beta per instruction) and `operands` (the number of inputs); and `to`, `scale`
+// and `zero` of a quantised result.
 void store(const ElementwiseProgram& program, Attributes& attrs);
 ElementwiseProgram load_elementwise(const Attributes& attrs);
 

@@ -22,6 +22,7 @@ struct PassOptions {
   // Whether products of integers with scales, and of 4-bit weights, are worth making: the backend
   // has them.
   bool quantised_products = true;
+  std::size_t chain_operands = 8;       // that an elementwise chain may read
   std::int64_t fold_budget = 64 << 20;  // bytes that folding may add to a model
   Evaluator evaluator;                  // no folding without one
 };

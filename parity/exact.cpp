@@ -116,11 +116,12 @@ bool exact_operation(const Node& node) {
     }
     case OpKind::elementwise: {
       const graph::ElementwiseProgram program = graph::load_elementwise(node.attrs);
-      return std::all_of(program.code.begin(), program.code.end(), [](const auto& i) {
-        using Kind = graph::ElementwiseInstr::Kind;
-        if (i.kind == Kind::unary) return exact_unary(i.unary);
-        return i.kind == Kind::select || exact_binary(i.binary);
-      });
+      return !program.quantised &&
+             std::all_of(program.code.begin(), program.code.end(), [](const auto& i) {
+               using Kind = graph::ElementwiseInstr::Kind;
+               if (i.kind == Kind::unary) return exact_unary(i.unary);
+               return i.kind == Kind::select || exact_binary(i.binary);
+             });
     }
     default:
       return false;

@@ -1,9 +1,14 @@
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
+#include <span>
 #include <vector>
 
+#include "backends/host/cast.h"
 #include "backends/reference/kernel.h"
+#include "backends/reference/rounding.h"
 
 namespace concord::reference {
 
@@ -33,5 +38,56 @@ class QuantScales {
 
 // Elements of any real type as float64.
 std::vector<double> real_values(const Tensor& t);
+
+// What quantising gives: x / scale + zero point, and the number of the type that it is rounded to.
+template <typename N>
+class QuantisedOutput {
+ public:
+  QuantisedOutput(const Call& call, Shape shape, DataType to, bool saturate)
+      : exact_(call, 0, shape),
+        rounded_(DataType::f64, std::move(shape)),
+        to_(to),
+        saturate_(saturate),
+        whole_(rounded_.template as_mutable<double>()) {
+    if (is_integer(to)) limits_ = integer_limits(to);
+  }
+
+  std::int64_t count() const { return exact_.count(); }
+
+  void set(std::int64_t i, const N& x, double scale, double zero) {
+    const auto at = static_cast<std::size_t>(i);
+    N quotient = x / number<N>(scale);
+    if (is_integer(to_)) {
+      const double moved_by = std::nearbyint(static_cast<double>(value_of(quotient))) + zero;
+      whole_[at] = std::clamp(moved_by, limits_.lowest, limits_.highest);
+      const real_t<N> moved = value_of(quotient) + static_cast<real_t<N>>(zero);
+      if constexpr (kUncertain<N>) {
+        quotient.value = moved;
+      } else {
+        quotient = moved;
+      }
+    } else {
+      whole_[at] = round_to(to_, static_cast<double>(value_of(quotient)), saturate_);
+    }
+    exact_.set(i, quotient);
+  }
+
+  OracleValue finish() {
+    OracleValue result = exact_.finish();
+    result.declared = to_;
+    result.overflow = false;
+    result.unrounded = std::move(result.value);
+    result.value = is_integer(to_) ? host::cast(rounded_, to_, true) : std::move(rounded_);
+    return result;
+  }
+
+ private:
+  Output<N> exact_;
+  Tensor rounded_;
+  DataType to_;
+  bool saturate_;
+  std::span<double> whole_;
+  IntegerLimits limits_{};
+};
 
 }  // namespace concord::reference

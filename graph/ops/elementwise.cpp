@@ -20,7 +20,7 @@ void infer_op(Graph& graph, NodeId id) {
     if (type != DataType::undefined && type != in.dtype(i)) in.require_same_type(0, i);
     type = in.dtype(i);
   }
-  in.output(0, type, std::move(shape));
+  in.output(0, program.quantised ? program.quantised->to : type, std::move(shape));
 }
 
 }  // namespace

@@ -8,7 +8,6 @@
 namespace concord::graph {
 namespace {
 
-constexpr std::size_t kMaxOperands = 8;
 constexpr std::size_t kMaxInstructions = 24;
 
 bool chain_type(DataType type) {
@@ -51,9 +50,29 @@ bool fusible(const Rewriter& rw, const Node& node, DataType type) {
 
 class Chain {
  public:
-  Chain(Rewriter& rw, NodeId root, const std::map<NodeId, std::size_t>& position)
-      : rw_(rw), root_(root), position_(position), members_{root} {
+  Chain(Rewriter& rw, NodeId root, const std::map<NodeId, std::size_t>& position,
+        std::size_t most_operands)
+      : rw_(rw), root_(root), position_(position), most_operands_(most_operands), members_{root} {
     type_ = rw.value(rw.node(root).output()).dtype;
+  }
+
+  // Takes in the quantising of what the chain gives, if nothing else reads that.
+  void quantise() {
+    const ValueId result = rw_.node(root_).output();
+    if (type_ != DataType::f32 || !rw_.single_use(result)) return;
+    const NodeId reader = rw_.only_user(result);
+    const Node& node = rw_.node(reader);
+    if (node.op != OpKind::quantize || node.input(0) != result) return;
+    const auto scale = scalar_constant(rw_.graph(), node.input(1));
+    const auto zero =
+        node.has_input(2) ? scalar_constant(rw_.graph(), node.input(2)) : std::optional(0.0);
+    const DataType to = rw_.value(node.output()).dtype;
+    if (!scale || *scale == 0 || rw_.value(node.input(1)).dtype != DataType::f32 || !zero ||
+        (to != DataType::i8 && to != DataType::u8) || node.attrs.integer("block_size", 0) != 0) {
+      return;
+    }
+    quantised_ = QuantisedResult{to, *scale, static_cast<std::int64_t>(*zero)};
+    quantize_ = reader;
   }
 
   // Takes in producers whose results nothing outside needs, while the limits allow.
@@ -64,7 +83,7 @@ class Chain {
         const NodeId p = rw_.producer_id(input);
         if (!p.valid() || !position_.contains(p) || !absorbable(p, input)) continue;
         members_.push_back(p);
-        if (operands().size() > kMaxOperands || members_.size() > kMaxInstructions) {
+        if (operands().size() > most_operands_ || members_.size() > kMaxInstructions) {
           members_.pop_back();
           refused_.push_back(p);
           continue;
@@ -75,7 +94,7 @@ class Chain {
     }
   }
 
-  std::size_t size() const { return members_.size(); }
+  std::size_t size() const { return members_.size() + (quantised_ ? 1 : 0); }
 
   void replace() {
     std::vector<NodeId> order = members_;
@@ -109,8 +128,9 @@ class Chain {
       reg[step.output()] = program.inputs + static_cast<int>(program.code.size());
       program.code.push_back(instr);
     }
+    program.quantised = quantised_;
     store(program, node.attrs);
-    rw_.replace(root_, std::move(node), members_);
+    rw_.replace(quantised_ ? quantize_ : root_, std::move(node), members_);
   }
 
  private:
@@ -145,14 +165,17 @@ class Chain {
   Rewriter& rw_;
   NodeId root_;
   const std::map<NodeId, std::size_t>& position_;
+  std::size_t most_operands_;
   std::vector<NodeId> members_;
   std::vector<NodeId> refused_;
   DataType type_{};
+  std::optional<QuantisedResult> quantised_;
+  NodeId quantize_;
 };
 
 }  // namespace
 
-int fuse_elementwise(Graph& graph, const PassOptions&) {
+int fuse_elementwise(Graph& graph, const PassOptions& options) {
   Rewriter rw(graph);
   std::map<NodeId, std::size_t> position;
   for (const NodeId id : rw.order()) position.emplace(id, position.size());
@@ -163,8 +186,9 @@ int fuse_elementwise(Graph& graph, const PassOptions&) {
     if (node.removed || node.outputs.size() != 1) continue;
     const DataType type = rw.value(node.output()).dtype;
     if (!chain_type(type) || !rw.value(node.output()).shape || !fusible(rw, node, type)) continue;
-    Chain chain(rw, *it, position);
+    Chain chain(rw, *it, position, options.chain_operands);
     chain.grow();
+    if (options.quantised_products) chain.quantise();
     if (chain.size() < 2) continue;
     chain.replace();
     ++found;

@@ -1,5 +1,4 @@
 #include <cmath>
-#include <limits>
 
 #include "graph/passes/list.h"
 #include "graph/passes/match.h"
@@ -7,7 +6,7 @@
 namespace concord::graph {
 namespace {
 
-// One scale and one zero point for all of a tensor of bytes or 16-bit integers.
+// One scale and one zero point for all of a tensor.
 struct Quantisation {
   double scale = 1, zero = 0;
   friend bool operator==(const Quantisation&, const Quantisation&) = default;
@@ -45,6 +44,40 @@ std::optional<Range> range_of(DataType dtype) {
     default:
       return std::nullopt;
   }
+}
+
+// What reshapes, moves or picks elements and changes none.
+bool moves(const Node& node) {
+  return node.op == OpKind::reshape || node.op == OpKind::transpose || node.op == OpKind::slice ||
+         node.op == OpKind::split || node.op == OpKind::broadcast;
+}
+
+// Whether every element of x is (q − z)·s for a q within the range, for the same s, z and range:
+// then rounding it changes nothing. (|q − z|·s / s lies within 1.5 ulp of a whole number below
+// 2^17, s and its multiples being normal.)
+bool is_rounded(const Rewriter& rw, ValueId x, const Quantisation& to, DataType integer) {
+  const Node* made = rw.producer(x);
+  while (made != nullptr && moves(*made)) made = rw.producer(made->input(0));
+  if (made == nullptr || made->op != OpKind::dequantize) return false;
+  if (rw.value(made->input(0)).dtype != integer) return false;
+  return std::isnormal(static_cast<float>(to.scale) * 65536.0f) && quantisation_of(rw, *made) == to;
+}
+
+// Exporters of QDQ put a pair of nodes behind every operator, those too that only move elements.
+bool drop_repeated(Rewriter& rw, NodeId id) {
+  const Node& back = rw.node(id);
+  if (back.op != OpKind::dequantize) return false;
+  const Node* there = rw.producer(back.input(0), OpKind::quantize);
+  if (there == nullptr) return false;
+  const ValueId x = there->input(0);
+  const DataType integer = rw.value(back.input(0)).dtype;
+  if (rw.value(x).dtype != DataType::f32 || rw.value(back.output()).dtype != DataType::f32 ||
+      !range_of(integer)) {
+    return false;
+  }
+  const auto first = quantisation_of(rw, *there);
+  if (!first || quantisation_of(rw, back) != first) return false;
+  return is_rounded(rw, x, *first, integer) && rw.bypass(id, x);
 }
 
 // y = (clamp(round(x / s) + z) − z)·s, in floats from end to end: nothing needs the integers. Sums
@@ -86,10 +119,13 @@ bool fuse(Rewriter& rw, NodeId id) {
 }  // namespace
 
 int fuse_requantised(Graph& graph, const PassOptions& options) {
-  if (!options.quantised_products) return 0;
-  return rewrite_each(graph, [](Rewriter& rw, NodeId id) {
-    return rw.node(id).op == OpKind::dequantize && fuse(rw, id);
-  });
+  const int dropped = rewrite_each(graph, drop_repeated);
+  // Moves that stood on both sides of a pair now meet.
+  if (dropped > 0) simplify(graph, options);
+  if (!options.quantised_products) return dropped;
+  return dropped + rewrite_each(graph, [](Rewriter& rw, NodeId id) {
+           return rw.node(id).op == OpKind::dequantize && fuse(rw, id);
+         });
 }
 
 }  // namespace concord::graph

@@ -257,6 +257,14 @@ TEST_P(Elementwise, OperatorsAgainstTheirDefinitions) {
       {ElementOp::clamp, -1.0f, 2.0f,
        [](double x) { return x != x ? x : std::clamp(x, -1.0, 2.0); }},
       {ElementOp::affine, 3.0f, 0.5f, [](double x) { return 3 * x + 0.5; }},
+      {ElementOp::grid8, 0.25f, -100.0f,
+       [](double x) {
+         return x != x ? x : 0.25 * std::clamp(std::nearbyint(x / 0.25), -100.0, 155.0);
+       }},
+      {ElementOp::grid16, 0.25f, -32768.0f,
+       [](double x) {
+         return x != x ? x : 0.25 * std::clamp(std::nearbyint(x / 0.25), -32768.0, 32767.0);
+       }},
       {ElementOp::softsign, 0, 0, [](double x) { return x / (1 + std::abs(x)); }},
       {ElementOp::logical_not, 0, 0, [](double x) { return x == 0 ? 1.0 : 0.0; }},
       {ElementOp::is_nan, 0, 0, [](double x) { return x != x ? 1.0 : 0.0; }},

@@ -193,6 +193,57 @@ TEST(FuseRequantised, KeepsIntegersThatAreReadOrMeanSomethingElse) {
   }
 }
 
+// A pair of nodes behind every operator, as exporters put them.
+TEST(FuseRequantised, RoundsOnceWhatIsOnlyMoved) {
+  for (const bool integers : {false, true}) {
+    Builder b;
+    const ValueId x = b.input("x", DataType::f32, {n, 8});
+    const ValueId zero = b.constant(byte(DataType::u8, 9));
+    const auto rounded = [&](ValueId v, float scale) {
+      return dequantize(b, quantize(b, v, b.scalar(scale), zero, DataType::u8), b.scalar(scale),
+                        b.constant(byte(DataType::u8, 9)));
+    };
+    ValueId y = rounded(x, 0.03F);
+    y = rounded(b.op(OpKind::reshape, {y}, {{"shape", SymShape{n, 2, 4}}}), 0.03F);
+    y = rounded(b.op(OpKind::transpose, {y}, {{"perm", std::vector<std::int64_t>{0, 2, 1}}}),
+                0.03F);
+    b.output(rounded(y, 0.0171F), "y");  // no ties
+    PassOptions options = folding();
+    options.disabled.insert("fuse_elementwise");
+    options.quantised_products = integers;
+    Graph fused = optimise(b.graph, options);
+    verify(fused);
+    expect_same(b.graph, fused, {Builder::random({3, 8})}, 2e-6);
+    EXPECT_EQ(integers ? count(fused, "unary:round") : count(fused, "quantize"), 2) << dump(fused);
+  }
+}
+
+TEST(FuseElementwise, EndsInBytes) {
+  for (const DataType type : {DataType::i8, DataType::u8}) {
+    Builder b;
+    const ValueId x = b.input("x", DataType::f32, {n, 8});
+    b.output(quantize(b, b.unary("relu", x), b.scalar(0.0078125F), b.constant(byte(type, 9)), type),
+             "y");
+    Tensor values(DataType::f32, {3, 8});
+    float value = -1.5F;
+    for (float& v : values.as_mutable<float>()) v = value += 0.13671875F;
+    values.as_mutable<float>()[5] = std::numeric_limits<float>::infinity();
+    const Graph fused = check(b, {values}, 0);
+    ASSERT_EQ(fused.order().size(), 1u) << dump(fused);
+    EXPECT_EQ(fused.node(fused.order()[0]).op, OpKind::elementwise);
+    EXPECT_EQ(fused.value(fused.outputs[0]).dtype, type);
+  }
+}
+
+TEST(FuseElementwise, KeepsFloatsThatAreReadBesideTheirBytes) {
+  Builder b;
+  const ValueId x = b.input("x", DataType::f32, {n, 8});
+  const ValueId y = b.unary("relu", x);
+  b.output(y, "y");
+  b.output(quantize(b, y, b.scalar(0.02F), b.constant(byte(DataType::u8, 9)), DataType::u8), "q");
+  EXPECT_EQ(count(check(b, {Builder::random({3, 8})}), "quantize"), 1);
+}
+
 TEST(FuseMatmulNbits, KeepsFourBits) {
   for (const DataType type : {DataType::i4, DataType::u4}) {
     for (const bool transposed : {false, true}) {

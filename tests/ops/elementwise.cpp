@@ -36,7 +36,16 @@ ElementwiseInstr select(int condition, int a, int b) {
 
 OpCase chain(const std::string& name, int inputs, std::vector<ElementwiseInstr> code) {
   OpCase op_case(name);
-  graph::store(ElementwiseProgram{inputs, std::move(code)}, op_case.attrs);
+  graph::store(ElementwiseProgram{inputs, std::move(code), std::nullopt}, op_case.attrs);
+  return op_case;
+}
+
+OpCase quantised(const std::string& name, DataType to, double scale, std::int64_t zero) {
+  OpCase op_case(name);
+  const ElementwiseProgram program{2,
+                                   {binary(BinaryFn::add, 0, 1), unary(UnaryFn::tanh, 2)},
+                                   graph::QuantisedResult{to, scale, zero}};
+  graph::store(program, op_case.attrs);
   return op_case;
 }
 
@@ -65,6 +74,9 @@ OpCases cases_elementwise() {
             {unary(UnaryFn::sigmoid, 0), binary(BinaryFn::mul, 2, 1), binary(BinaryFn::add, 3, 2)})
           .in(f32, {5, 33})
           .in(f32, {33}));
+  list.push_back(quantised("quantised to i8", i8, 0.01, -3).in(f32, {5, 33}).in(f32, {33}));
+  list.push_back(quantised("quantised to u8", u8, 0.004, 128).in(f32, {7, 300}).in(f32, {7, 1}));
+  list.push_back(quantised("quantised and empty", u8, 0.004, 0).in(f32, {0, 3}).in(f32, {3}));
   list.push_back(
       chain("gate of itself", 1, {unary(UnaryFn::gelu_erf, 0), binary(BinaryFn::mul, 1, 1)})
           .in(f32, {5, 33}));

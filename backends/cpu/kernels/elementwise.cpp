@@ -9,6 +9,7 @@
 #include "backends/cpu/kernels/elementwise_ops.h"
 #include "backends/cpu/kernels/memory.h"
 #include "backends/cpu/kernels/parallel.h"
+#include "backends/cpu/kernels/quantise.h"
 
 namespace concord::cpu {
 namespace {
@@ -114,8 +115,12 @@ bool is_plain_float(Element type) {
   return type == Element::f32;
 }
 
-void store_results(Element type, const float* x, void* out, std::int64_t n) {
-  if (type == Element::boolean) {
+void store_results(Element type, const std::optional<ElementProgram::Quantisation>& quantisation,
+                   const float* x, void* out, std::int64_t n) {
+  if (quantisation && element_size(type) == 1 && type != Element::boolean) {
+    quantise_serial(x, n, quantisation->scale, quantisation->zero, type == Element::i8,
+                    static_cast<std::byte*>(out));
+  } else if (type == Element::boolean) {
     auto* bytes = static_cast<std::uint8_t*>(out);
     for (std::int64_t i = 0; i < n; ++i) bytes[i] = x[i] != 0 ? 1 : 0;
   } else {
@@ -210,7 +215,7 @@ struct ElementAccess {
         if (is_plain_float(type)) {
           std::memmove(out, result, static_cast<std::size_t>(n) * sizeof(float));
         } else {
-          store_results(type, result, out, n);
+          store_results(type, program.quantisation_, result, out, n);
         }
       }
     }
@@ -218,11 +223,13 @@ struct ElementAccess {
 };
 
 ElementProgram::ElementProgram(std::vector<Element> inputs, std::vector<ElementStep> steps,
-                               std::vector<int> outputs, std::vector<Element> output_types)
+                               std::vector<int> outputs, std::vector<Element> output_types,
+                               std::optional<Quantisation> quantisation)
     : input_types_(std::move(inputs)),
       output_types_(std::move(output_types)),
       steps_(std::move(steps)),
-      outputs_(std::move(outputs)) {
+      outputs_(std::move(outputs)),
+      quantisation_(quantisation) {
   const std::size_t operands = input_types_.size() + steps_.size();
   if (operands == 0 || operands > max_operands) {
     throw std::invalid_argument("an elementwise program has 1 to 64 operands");

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -59,6 +60,8 @@ enum class ElementOp : std::uint8_t {
   shrink,            // p0 = lambda, p1 = bias
   affine,            // p0 x + p1, rounded once
   clamp,             // min(max(x, p0), p1); NaN stays
+  grid8,             // p0 min(max(round(x (1 / p0)), p1), p1 + 255): the values of 8 bits
+  grid16,            // as grid8 with p1 + 65535: those of 16 bits
   logical_not,
   is_nan,
   is_inf,  // p0 != 0: counts -inf, p1 != 0: counts +inf
@@ -103,10 +106,17 @@ class ElementProgram {
   static constexpr int max_outputs = 4;
   static constexpr int max_rank = 8;
 
-  // outputs: the operand that each output stores. Throws std::invalid_argument on an operand that
-  // is not defined before its use, or too many of anything.
+  struct Quantisation {
+    float scale = 1;
+    std::int32_t zero = 0;
+  };
+
+  // outputs: the operand that each output stores. `quantisation` is that of all outputs of bytes.
+  // Throws std::invalid_argument on an operand that is not defined before its use, or too many of
+  // anything.
   ElementProgram(std::vector<Element> inputs, std::vector<ElementStep> steps,
-                 std::vector<int> outputs, std::vector<Element> output_types);
+                 std::vector<int> outputs, std::vector<Element> output_types,
+                 std::optional<Quantisation> quantisation = std::nullopt);
 
   std::span<const ElementStep> steps() const { return steps_; }
 
@@ -124,6 +134,7 @@ class ElementProgram {
   std::vector<Element> input_types_, output_types_;
   std::vector<ElementStep> steps_;
   std::vector<int> outputs_;
+  std::optional<Quantisation> quantisation_;
   std::vector<std::uint8_t> slot_;  // of each operand: which tile register holds it
   int slots_ = 0;
   double cost_ = 0;  // rough nanoseconds per element on one core

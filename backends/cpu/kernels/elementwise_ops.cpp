@@ -99,6 +99,12 @@ float floor_mod_scalar(float a, float b) {
   return r != 0 && ((r < 0) != (b < 0)) ? r + b : r;
 }
 
+HWY_INLINE V to_grid(V x, float step, float low, float high) {
+  const V inverse = hn::Set(kTag, static_cast<float>(1.0 / static_cast<double>(step)));
+  const V whole = hn::Round(hn::Mul(x, inverse));
+  return hn::Mul(at_most(kTag, at_least(kTag, whole, low), high), hn::Set(kTag, step));
+}
+
 ElementLoop unary_loop(ElementOp op) {
 #define CONCORD_UNARY(name, expression)                                   \
   case ElementOp::name:                                                   \
@@ -169,6 +175,8 @@ ElementLoop unary_loop(ElementOp op) {
                                                         hn::Sub(x, hn::Set(d, p1)), hn::Zero(d))));
     CONCORD_UNARY(affine, hn::MulAdd(x, hn::Set(d, p0), hn::Set(d, p1)));
     CONCORD_UNARY(clamp, at_most(d, at_least(d, x, p0), p1));
+    CONCORD_UNARY(grid8, to_grid(x, p0, p1, p1 + 255));
+    CONCORD_UNARY(grid16, to_grid(x, p0, p1, p1 + 65535));
     CONCORD_UNARY(sign,
                   hn::IfThenElse(hn::Gt(x, hn::Zero(d)), hn::Set(d, 1.0f),
                                  hn::IfThenElse(hn::Lt(x, hn::Zero(d)), hn::Set(d, -1.0f), x)));

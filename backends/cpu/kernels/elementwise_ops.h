@@ -1,4 +1,4 @@
-// The vector loops of the elementwise operators; used by elementwise.cpp only.
+// The vector loops of the elementwise operators, and what is known of them.
 #pragma once
 
 #include <cstdint>

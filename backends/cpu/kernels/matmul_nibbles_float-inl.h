@@ -156,7 +156,7 @@ struct NibbleFloat {
     const hn::RebindToUnsigned<MatTag> bits;
     hn::Vec<decltype(bits)> word[kV];
     for (int j = 0; j < kV; ++j) word[j] = hn::LoadU(bits, words + j * kMatLanes);
-    const auto add = [&](int l, auto shift, MatVec (&into)[kR][kV]) HWY_ATTR {
+    const auto add = [&](int l, auto shift, MatVec(&into)[kR][kV]) HWY_ATTR {
       MatVec row[kR];
       for (int i = 0; i < kR; ++i) row[i] = hn::Set(d, rows[i][l]);
       for (int j = 0; j < kV; ++j) {

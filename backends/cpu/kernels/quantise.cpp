@@ -116,9 +116,13 @@ Extremes extremes(const float* x, std::int64_t count) {
 void quantise_bytes(const float* x, std::int64_t count, float scale, std::int32_t zero,
                     bool is_signed, std::byte* y) {
   parallel_for(count, kGrain, [&](std::int64_t begin, std::int64_t end) {
-    HWY_DYNAMIC_DISPATCH(quantise_share)
-    (x + begin, end - begin, scale, zero, is_signed, y + begin);
+    quantise_serial(x + begin, end - begin, scale, zero, is_signed, y + begin);
   });
+}
+
+void quantise_serial(const float* x, std::int64_t count, float scale, std::int32_t zero,
+                     bool is_signed, std::byte* y) {
+  HWY_DYNAMIC_DISPATCH(quantise_share)(x, count, scale, zero, is_signed, y);
 }
 
 }  // namespace concord::cpu

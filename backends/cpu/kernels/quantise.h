@@ -16,5 +16,8 @@ Extremes extremes(const float* x, std::int64_t count);
 // u8; NaN gives the lowest value. scale must not be 0.
 void quantise_bytes(const float* x, std::int64_t count, float scale, std::int32_t zero,
                     bool is_signed, std::byte* y);
+// The same on the calling thread.
+void quantise_serial(const float* x, std::int64_t count, float scale, std::int32_t zero,
+                     bool is_signed, std::byte* y);
 
 }  // namespace concord::cpu

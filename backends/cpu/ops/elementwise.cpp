@@ -2,6 +2,7 @@
 #include <cmath>
 #include <limits>
 
+#include "backends/cpu/kernels/elementwise_ops.h"
 #include "backends/cpu/ops/common.h"
 #include "backends/cpu/ops/elementwise_plan.h"
 #include "graph/elementwise_program.h"
@@ -120,50 +121,133 @@ class Translation {
                        instr.binary == graph::BinaryFn::min;
     if (joins) {
       steps.back().p1 = std::min(steps.back().p1, step->p1);
+      operand_[static_cast<std::size_t>(x)] = kGone;
       return true;
     }
     step->a = static_cast<std::uint8_t>(at(x));
     steps.push_back(*step);
+    join_grid();
     return true;
+  }
+
+  // Whether steps are this long a line of which each but the first reads the one before it, and
+  // nothing else does.
+  bool is_line(std::size_t count) const {
+    if (steps.size() < count) return false;
+    for (std::size_t i = steps.size() - count; i + 1 < steps.size(); ++i) {
+      const auto made = static_cast<std::size_t>(program_.inputs) + i;
+      if (steps[i + 1].a != made) return false;
+      std::size_t readers = 0;
+      for (std::size_t reg = 0; reg < operand_.size(); ++reg) {
+        if (static_cast<std::size_t>(operand_[reg]) == made) {
+          readers += static_cast<std::size_t>(reads_[reg]);
+        }
+      }
+      if (readers > 1) return false;
+    }
+    return true;
+  }
+
+  // Rounding to integers of 8 or 16 bits and back, as fuse_requantised spells it: one step for
+  // four.
+  void join_grid() {
+    if (!is_line(4)) return;
+    const ElementStep* line = &steps[steps.size() - 4];
+    const float scale = line[3].p0;
+    const bool scales = line[0].op == ElementOp::affine && line[3].op == ElementOp::affine &&
+                        line[0].p1 == 0 && line[3].p1 == 0 &&
+                        line[0].p0 == static_cast<float>(1.0 / static_cast<double>(scale));
+    if (!scales || line[1].op != ElementOp::round || line[2].op != ElementOp::clamp) return;
+    const float width = line[2].p1 - line[2].p0;
+    if (width != 255 && width != 65535) return;
+    ElementStep grid;
+    grid.op = width == 255 ? ElementOp::grid8 : ElementOp::grid16;
+    grid.a = line[0].a;
+    grid.p0 = scale;
+    grid.p1 = line[2].p0;
+    steps.resize(steps.size() - 4);
+    steps.push_back(grid);
+    for (int& operand : operand_) {
+      if (operand >= last()) operand = kGone;
+    }
   }
 
   const graph::ElementwiseProgram& program_;
   const Constants& constants_;
   std::vector<int> reads_;
-  std::vector<int> operand_;  // by register
+  static constexpr int kGone = -1;
+  std::vector<int> operand_;  // by register; kGone where a step took in what made it
 };
 
 std::optional<std::string> why_unsupported(const graph::Graph& graph, const graph::Node& node) {
   for (std::size_t i = 0; i < node.inputs.size(); ++i) {
     if (!readable(input_dtype(graph, node, i))) return type_reason(input_dtype(graph, node, i));
   }
-  if (!writable(output_dtype(graph, node))) return type_reason(output_dtype(graph, node));
   const graph::ElementwiseProgram program = graph::load_elementwise(node.attrs);
+  if (!program.quantised && !writable(output_dtype(graph, node))) {
+    return type_reason(output_dtype(graph, node));
+  }
   if (!Translation(program, {}).run()) {
     return "a chain with functions of integers, or of more than 64 operands";
   }
   return std::nullopt;
 }
 
+// Leaves only inputs that a step reads, in their order, and returns which those are: a number that
+// became part of a step needs no register.
+std::vector<int> drop_unread(int inputs, std::vector<ElementStep>& steps) {
+  std::vector<bool> read(static_cast<std::size_t>(inputs), false);
+  const auto each = [&](auto&& visit) {
+    for (ElementStep& step : steps) {
+      const int count = operand_count(step.op);
+      visit(step.a);
+      if (count > 1) visit(step.b);
+      if (count > 2) visit(step.c);
+    }
+  };
+  each([&](std::uint8_t operand) {
+    if (operand < inputs) read[operand] = true;
+  });
+  std::vector<int> kept;
+  std::vector<std::uint8_t> number;
+  for (int i = 0; i < inputs; ++i) {
+    number.push_back(static_cast<std::uint8_t>(kept.size()));
+    if (read[static_cast<std::size_t>(i)]) kept.push_back(i);
+  }
+  const auto gone = static_cast<std::uint8_t>(inputs - static_cast<int>(kept.size()));
+  each([&](std::uint8_t& operand) {
+    operand = operand < inputs ? number[operand] : static_cast<std::uint8_t>(operand - gone);
+  });
+  return kept;
+}
+
 PlanFn prepare(Compiler& c) {
   const graph::ElementwiseProgram chain = graph::load_elementwise(c.attrs());
-  std::vector<Element> types;
   Constants constants;
   for (int i = 0; i < chain.inputs; ++i) {
-    types.push_back(element(c.dtype(i)));
     const Tensor* tensor = c.constant(i);
-    const bool single = tensor != nullptr && tensor->count() == 1 && types.back() == Element::f32;
+    const bool single =
+        tensor != nullptr && tensor->count() == 1 && tensor->dtype() == DataType::f32;
     constants.push_back(single ? std::optional(tensor->as<float>()[0]) : std::nullopt);
   }
   Translation translation(chain, constants);
   translation.run();
   std::vector<ElementStep> steps = std::move(translation.steps);
-  const int result = chain.inputs + static_cast<int>(steps.size()) - 1;
+  std::vector<int> inputs = drop_unread(chain.inputs, steps);
+  std::vector<Element> types;
+  for (const int i : inputs) types.push_back(element(c.dtype(i)));
+  const int result = static_cast<int>(inputs.size() + steps.size()) - 1;
   const auto operations = static_cast<double>(steps.size());
+  std::optional<ElementProgram::Quantisation> quantisation;
+  if (chain.quantised) {
+    quantisation = {static_cast<float>(chain.quantised->scale),
+                    static_cast<std::int32_t>(chain.quantised->zero)};
+  }
   auto program = std::make_shared<const ElementProgram>(
-      types, std::move(steps), std::vector{result}, std::vector{element(c.out_value().dtype)});
-  return [program, operations](Planner& p) {
-    plan_elementwise(p, program, "elementwise chain", operations);
+      types, std::move(steps), std::vector{result}, std::vector{element(c.out_value().dtype)},
+      quantisation);
+  return [program, operations, inputs = std::move(inputs)](Planner& p) {
+    plan_elementwise(p, program, "elementwise chain", operations, inputs);
   };
 }
 

@@ -264,18 +264,21 @@ Dims broadcast_to(const View& view, const Dims& shape) {
 }
 
 void plan_elementwise(Planner& p, const std::shared_ptr<const ElementProgram>& program,
-                      std::string_view name, double flops_per_element) {
+                      std::string_view name, double flops_per_element, std::vector<int> inputs) {
+  if (inputs.empty()) {
+    for (int i = 0; i < p.input_count(); ++i) inputs.push_back(i);
+  }
   const Dims shape = p.out_shape();
   Pass pass;
   std::optional<std::vector<int>> order;
   if (p.output_may_be_strided(0)) {
-    for (int i = 0; i < p.input_count() && !order; ++i) {
-      if (p.shape(i) == shape) order = permuted_order(p.view(i));
+    for (const int i : inputs) {
+      if (!order && p.shape(i) == shape) order = permuted_order(p.view(i));
     }
   }
   pass.shape = order ? permuted(shape, *order) : shape;
   std::uint32_t reusable = 0;
-  for (int i = 0; i < p.input_count(); ++i) {
+  for (const int i : inputs) {
     View view = p.view(i);
     Dims strides = broadcast_to(view, shape);
     if (order) strides = permuted(strides, *order);

@@ -21,10 +21,12 @@ bool append_binary(graph::BinaryFn fn, int a, int b, int inputs, std::vector<Ele
 bool readable(DataType dtype);
 bool writable(DataType dtype);
 
-// Emits one pass of the program over the node's inputs, broadcast to its output. Inputs that lie in
-// one permuted order (an image whose channels are last) are walked in that order.
+// Emits one pass of the program over these inputs of the node (all of them if none are listed),
+// broadcast to its output. Inputs that lie in one permuted order (an image whose channels are last)
+// are walked in that order.
 void plan_elementwise(Planner& p, const std::shared_ptr<const ElementProgram>& program,
-                      std::string_view name, double flops_per_element);
+                      std::string_view name, double flops_per_element,
+                      std::vector<int> inputs = {});
 
 // An operand in memory with strides of the output's shape.
 struct Broadcast {

@@ -37,6 +37,7 @@ std::vector<DataType> register_types(const ElementwiseProgram& program,
 
 std::optional<std::string> why(const Query& query) {
   const ElementwiseProgram program = graph::load_elementwise(query.node.attrs);
+  if (program.quantised) return "a chain that ends in bytes";
   std::vector<DataType> types;
   for (std::size_t i = 0; i < query.node.inputs.size(); ++i) {
     types.push_back(computed_type(query.in(i)));
