@@ -27,40 +27,68 @@ PackedByteFilter PackedByteFilter::pack(const ConvExtents& e, const std::int8_t*
   return filter;
 }
 
+namespace {
+
+// Signed bytes become unsigned ones, 128 larger: what the products take.
+constexpr std::byte kFlip{0x80};
+
+void flip(const std::byte* x, std::int64_t count, std::byte* y) {
+  parallel_for(count, 1 << 16, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t i = begin; i < end; ++i) y[i] = x[i] ^ kFlip;
+  });
+}
+
+}  // namespace
+
+std::int64_t ConvInt8Args::span() const {
+  std::int64_t elements =
+      1 + (extents.batch - 1) * batch_stride + (extents.in_channels - 1) * channel_stride;
+  for (int axis = 0; axis < 3; ++axis) {
+    elements += (extents.in[axis] - 1) * spatial_stride[axis];
+  }
+  return elements;
+}
+
 void convolve_int8(const PackedByteFilter& filter, const ConvInt8Args& args) {
   const ConvExtents& e = args.extents;
   const std::int64_t rows = e.batch * e.out_pixels();
   if (rows * e.out_channels == 0) return;
-  const auto product = [&](std::int64_t row, std::int64_t count, const std::byte* a,
-                           std::int64_t lda) {
-    MatmulInt8Args m;
-    m.rows = count;
-    m.a = a;
-    m.a_signed = args.x_signed;
-    m.lda = lda;
-    m.a_zeros = args.x_zero;
-    m.scales = args.scales;
-    m.scale_stride = args.scale_stride;
-    m.c = args.y + row * e.out_channels;
-    m.ldc = e.out_channels;
-    m.epilogue.bias = args.bias;
-    m.epilogue.activation = args.activation;
-    matmul_int8(filter.weights_, m);
-  };
-  const PatchSource<std::byte> source{&e,
-                                      args.x,
-                                      args.batch_stride,
-                                      args.channel_stride,
-                                      args.spatial_stride,
-                                      args.x_zero != nullptr ? *args.x_zero : std::byte{0}};
+  MatmulInt8Args m;
+  m.a_signed = args.x_signed;
+  m.a_zeros = args.x_zero;
+  m.scales = args.scales;
+  m.scale_stride = args.scale_stride;
+  m.ldc = e.out_channels;
+  m.epilogue.bias = args.bias;
+  m.epilogue.activation = args.activation;
+  PatchSource<std::byte> source{&e, args.x, args.batch_stride, args.channel_stride,
+                                args.spatial_stride};
   if (filter.channels_last_ && is_pointwise(source)) {
-    product(0, rows, args.x, e.in_channels);
+    m.rows = rows;
+    m.a = args.x;
+    m.lda = e.in_channels;
+    m.c = args.y;
+    matmul_int8(filter.weights_, m);
     return;
   }
-  const std::int64_t depth = e.taps() * e.in_channels;
+  source.outside = args.x_zero != nullptr ? *args.x_zero : std::byte{0};
+  source.size = args.span();
+  if (args.x_signed) {
+    flip(args.x, source.size, args.flipped);
+    source.x = args.flipped;
+    source.outside ^= kFlip;
+    m.a_signed = false;
+    m.a_zeros = &source.outside;
+  }
+  m.a_whole_quads = true;
+  m.lda = patch_stride<std::byte>(e);
   for_patches(source, filter.channels_last_, 200,
               [&](std::int64_t, std::int64_t row, std::int64_t count, const std::byte* patches) {
-                product(row, count, patches, depth);
+                MatmulInt8Args block = m;
+                block.rows = count;
+                block.a = patches;
+                block.c = args.y + row * e.out_channels;
+                matmul_int8(filter.weights_, block);
               });
 }
 

@@ -39,7 +39,10 @@ struct ConvInt8Args {
   std::int64_t scale_stride = 0;  // 1: one per output channel
   const float* bias = nullptr;    // [out_channels]
   Activation activation = Activation::none;
-  float* y = nullptr;  // [batch, out…, out_channels]
+  float* y = nullptr;            // [batch, out…, out_channels]
+  std::byte* flipped = nullptr;  // span() bytes of scratch if x_signed, else not used
+
+  std::int64_t span() const;  // bytes from x to the end of the input
 };
 void convolve_int8(const PackedByteFilter& filter, const ConvInt8Args& args);
 

@@ -19,6 +19,7 @@ struct PatchSource {
   std::int64_t batch_stride = 0, channel_stride = 0;
   const std::int64_t* spatial_stride = nullptr;  // [3]
   T outside{};                                   // what the padding holds
+  std::int64_t size = 0;                         // elements from x to the end of the input
 };
 
 // Where an output pixel's patch begins.
@@ -89,6 +90,46 @@ void gather_last(const PatchSource<T>& a, std::int64_t group, const Pixel& p, T*
   }
 }
 
+// Runs of at most 8 bytes are copied as 8: what is written too much, the next run overwrites.
+constexpr std::int64_t kShortRun = 8;
+
+// A patch [channels of the group, kernel…] of bytes that lies wholly within the input, its runs
+// along the last axis, each of kernel[2] bytes. False if it may not be read so.
+inline bool gather_short_runs(const PatchSource<std::byte>& a, std::int64_t group, const Pixel& p,
+                              std::byte* to) {
+  const ConvExtents& e = *a.extents;
+  if (e.kernel[2] > kShortRun || e.dilation[2] * a.spatial_stride[2] != 1) return false;
+  std::int64_t last = 0;  // offset of the last run from the first
+  for (int axis = 0; axis < 3; ++axis) {
+    const std::int64_t reach = (e.kernel[axis] - 1) * e.dilation[axis];
+    if (p.start[axis] < 0 || p.start[axis] + reach >= e.in[axis]) return false;
+    if (axis < 2) last += reach * a.spatial_stride[axis];
+  }
+  const std::int64_t channels = e.in_channels / e.groups;
+  last += (channels - 1) * a.channel_stride;
+  std::int64_t first = p.batch * a.batch_stride + group * channels * a.channel_stride;
+  for (int axis = 0; axis < 3; ++axis) first += p.start[axis] * a.spatial_stride[axis];
+  if (first + last + kShortRun > a.size) return false;
+  // Bytes may alias anything: what the loops need is held in locals.
+  const std::int64_t k0_count = e.kernel[0], k1_count = e.kernel[1], run = e.kernel[2];
+  const std::int64_t k0_step = e.dilation[0] * a.spatial_stride[0];
+  const std::int64_t k1_step = e.dilation[1] * a.spatial_stride[1];
+  const std::int64_t channel_step = a.channel_stride;
+  const std::byte* x = a.x + first;
+  const std::byte* const final_run = x + last;
+  for (std::int64_t c = 0; c < channels; ++c, x += channel_step) {
+    for (std::int64_t k0 = 0; k0 < k0_count; ++k0) {
+      const std::byte* from = x + k0 * k0_step;
+      for (std::int64_t k1 = 0; k1 < k1_count; ++k1, from += k1_step, to += run) {
+        if (from == final_run) break;
+        std::memcpy(to, from, kShortRun);
+      }
+    }
+  }
+  std::memcpy(to, final_run, static_cast<std::size_t>(run));
+  return true;
+}
+
 // A patch [channels of the group, kernel…].
 template <typename T>
 void gather_first(const PatchSource<T>& a, std::int64_t group, const Pixel& p, T* to) {
@@ -142,8 +183,16 @@ bool is_pointwise(const PatchSource<T>& a) {
   return e.batch == 1 || a.batch_stride == expected;
 }
 
-// Calls multiply(group, first, rows, patches) for all output pixels, whose patches lie one behind
-// the other. `per_nanosecond`: multiplications that a product makes in one.
+// Elements from one patch to the next: whole groups of four bytes, which products of bytes read.
+template <typename T>
+std::int64_t patch_stride(const ConvExtents& e) {
+  const std::int64_t depth = e.taps() * (e.in_channels / e.groups);
+  return sizeof(T) == 1 ? (depth + 3) / 4 * 4 : depth;
+}
+
+// Calls multiply(group, first, rows, patches) for all output pixels, whose patches lie
+// patch_stride() apart, zeros between them. `per_nanosecond`: multiplications that a product makes
+// in one.
 template <typename T, typename Multiply>
 void for_patches(const PatchSource<T>& source, bool last, double per_nanosecond,
                  Multiply&& multiply) {
@@ -153,16 +202,21 @@ void for_patches(const PatchSource<T>& source, bool last, double per_nanosecond,
   const ConvExtents& e = *source.extents;
   const std::int64_t rows = e.batch * e.out_pixels();
   const std::int64_t depth = e.taps() * (e.in_channels / e.groups);
+  const std::int64_t stride = patch_stride<T>(e);
   const auto gather = [&](std::int64_t group, std::int64_t row, T* to) {
     const Pixel p = pixel_of(e, row);
+    std::fill(to + depth, to + stride, T{});
     if (last) {
       gather_last(source, group, p, to);
     } else {
+      if constexpr (sizeof(T) == 1) {
+        if (gather_short_runs(source, group, p, to)) return;
+      }
       gather_first(source, group, p, to);
     }
   };
   const std::int64_t row_bytes =
-      std::max<std::int64_t>(1, depth) * static_cast<std::int64_t>(sizeof(T));
+      std::max<std::int64_t>(1, stride) * static_cast<std::int64_t>(sizeof(T));
   const auto cost =
       static_cast<double>(rows * e.out_channels) * static_cast<double>(depth) / per_nanosecond;
   const std::int64_t block = std::clamp<std::int64_t>(kBlockBytes / row_bytes / 6 * 6, 12, 240);
@@ -172,7 +226,7 @@ void for_patches(const PatchSource<T>& source, bool last, double per_nanosecond,
     auto* patches = reinterpret_cast<T*>(
         thread_scratch(static_cast<std::size_t>(rows * row_bytes), kPatchSlot));
     parallel_for(rows, 1 + 20000 / (1 + depth), [&](std::int64_t begin, std::int64_t end) {
-      for (std::int64_t row = begin; row < end; ++row) gather(0, row, patches + row * depth);
+      for (std::int64_t row = begin; row < end; ++row) gather(0, row, patches + row * stride);
     });
     multiply(0, 0, rows, patches);
     return;
@@ -183,7 +237,7 @@ void for_patches(const PatchSource<T>& source, bool last, double per_nanosecond,
     const std::int64_t count = std::min(block, rows - begin);
     auto* patches = reinterpret_cast<T*>(
         thread_scratch(static_cast<std::size_t>(block * row_bytes), kPatchSlot));
-    for (std::int64_t i = 0; i < count; ++i) gather(group, begin + i, patches + i * depth);
+    for (std::int64_t i = 0; i < count; ++i) gather(group, begin + i, patches + i * stride);
     multiply(group, begin, count, patches);
   });
 }

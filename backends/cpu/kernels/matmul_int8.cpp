@@ -34,7 +34,7 @@ struct ByteLeft {
 ByteLeft prepare_byte_rows(const ByteShare& share, std::int64_t row, std::int64_t rows) {
   const MatmulInt8Args& args = *share.args;
   const std::byte* source = args.a + row * args.lda;
-  if (!args.a_signed && share.k % 4 == 0) return {source, args.lda};
+  if (!args.a_signed && (share.k % 4 == 0 || args.a_whole_quads)) return {source, args.lda};
   const std::int64_t stride = (share.k + 3) / 4 * 4;
   std::byte* copy = thread_scratch(static_cast<std::size_t>(rows * stride), 1);
   const auto flip = args.a_signed ? std::byte{0x80} : std::byte{0};
@@ -65,33 +65,39 @@ const std::int32_t* sums_of_rows(const ByteLeft& left, std::int64_t rows, std::i
   return sums;
 }
 
+// What turns a panel's sums into results, but for what depends on the row.
+struct PanelCorrection {
+  PanelCorrection(const ByteShare& share, std::int64_t column, std::int64_t columns)
+      : adjust(share.columns + column), zeros(share.columns + share.padded_n + column) {
+    const MatmulInt8Args& args = *share.args;
+    if (args.scales == nullptr) return;
+    std::fill_n(scales, kPanel, args.scales[0]);
+    if (args.scale_stride != 0) std::copy_n(args.scales + column, columns, scales);
+  }
+
+  const std::int32_t* adjust;  // what one of the row's zero point takes away
+  const std::int32_t* zeros;   // the columns' zero points
+  HWY_ALIGN float scales[kPanel];
+};
+
 // Sums of a tile's row, corrected for the zero points; as f32 times the scales if there are any, in
 // the same place.
-void correct_row(const ByteShare& share, std::int32_t zero, std::int32_t row_sum,
-                 std::int64_t column, int vectors, std::int32_t* sums) {
+void correct_row(const ByteShare& share, const PanelCorrection& panel, std::int32_t zero,
+                 std::int32_t row_sum, int vectors, std::int32_t* sums) {
   const IntTag d;
   const MatTag df;
-  const MatmulInt8Args& args = *share.args;
-  const std::int32_t* adjust = share.columns + column;
-  const std::int32_t* zeros = share.columns + share.padded_n + column;
   const IntVec a_zero = hn::Set(d, zero);
   const IntVec a_sum = hn::Set(d, row_sum);
   for (int j = 0; j < vectors; ++j) {
     const std::int64_t at = j * kMatLanes;
     IntVec sum = hn::LoadU(d, sums + at);
-    sum = hn::Sub(sum, hn::Mul(a_zero, hn::LoadU(d, adjust + at)));
-    if (share.has_zeros) sum = hn::Sub(sum, hn::Mul(a_sum, hn::LoadU(d, zeros + at)));
-    if (args.scales == nullptr) {
+    sum = hn::Sub(sum, hn::Mul(a_zero, hn::LoadU(d, panel.adjust + at)));
+    if (share.has_zeros) sum = hn::Sub(sum, hn::Mul(a_sum, hn::LoadU(d, panel.zeros + at)));
+    if (share.args->scales == nullptr) {
       hn::StoreU(sum, d, sums + at);
       continue;
     }
-    MatVec scale = hn::Set(df, args.scales[0]);
-    if (args.scale_stride != 0) {
-      HWY_ALIGN float part[kMatLanes] = {};
-      const std::int64_t left = std::min<std::int64_t>(kMatLanes, share.n - column - at);
-      std::copy_n(args.scales + column + at, left, part);
-      scale = hn::Load(df, part);
-    }
+    const MatVec scale = hn::Load(df, panel.scales + at);
     hn::StoreU(hn::Mul(hn::ConvertTo(df, sum), scale), df, reinterpret_cast<float*>(sums + at));
   }
 }
@@ -122,6 +128,7 @@ void run_quads(const ByteShare& share) {
       const bool more = panel + 1 < share.panel_end && blocks.count > 1;
       const std::int64_t lines =
           more ? std::min(quads, (whole_panel / 64 + blocks.count - 1) / blocks.count) : 0;
+      const PanelCorrection correction(share, column, columns);
       std::int64_t at = 0;
       for (std::int64_t block = 0; block < blocks.count; ++block) {
         const int height = blocks.height(block);
@@ -132,7 +139,7 @@ void run_quads(const ByteShare& share) {
         for (int i = 0; i < height; ++i) {
           const std::int64_t m = row + at + i;
           const std::int32_t row_sum = row_sums != nullptr ? row_sums[at + i] : 0;
-          correct_row(share, row_zero(args, m), row_sum, column, vectors, sums + i * kPanel);
+          correct_row(share, correction, row_zero(args, m), row_sum, vectors, sums + i * kPanel);
           if (args.scales == nullptr) {
             std::copy_n(sums + i * kPanel, columns,
                         static_cast<std::int32_t*>(args.c) + m * args.ldc + column);

@@ -52,6 +52,7 @@ struct MatmulInt8Args {
   const std::byte* a = nullptr;
   bool a_signed = false;
   std::int64_t lda = 0;
+  bool a_whole_quads = false;          // rows may be read up to a multiple of four bytes
   const std::byte* a_zeros = nullptr;  // of a's type; null: zero
   std::int64_t a_zero_stride = 0;      // 1: one per row
   const float* scales = nullptr;

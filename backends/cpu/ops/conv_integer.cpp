@@ -26,6 +26,7 @@ void plan(Planner& p, const Form& form) {
   args.channel_stride = x.strides[1];
   const int axes = x.shape.rank() - 2;
   for (int i = 0; i < axes; ++i) args.spatial_stride[3 - axes + i] = x.strides[2 + i];
+  const Ref flipped = args.x_signed ? p.scratch(args.span()) : Ref{};
   const auto fused = form.activation.fused();
   args.activation = fused.value_or(Activation::none);
   const Ref bias = p.in_f32(kBias);
@@ -36,16 +37,18 @@ void plan(Planner& p, const Form& form) {
   p.precision({DataType::i8, DataType::i32, DataType::f32, false});
   const double operations = 2.0 * static_cast<double>(p.out_shape().count()) *
                             static_cast<double>(w_shape.product(1, w_shape.rank()));
-  p.emit("conv_integer patches", operations,
-         [args, filter = form.filter, x = x.at, bias, zero, scale, y = y.at](const Frame& f) {
-           ConvInt8Args now = args;
-           now.x = f.at(x);
-           now.bias = f.at<const float>(bias);
-           now.x_zero = f.at(zero);
-           now.scales = f.at<const float>(scale);
-           now.y = f.at<float>(y);
-           convolve_int8(*filter, now);
-         });
+  p.emit(
+      "conv_integer patches", operations,
+      [args, filter = form.filter, x = x.at, flipped, bias, zero, scale, y = y.at](const Frame& f) {
+        ConvInt8Args now = args;
+        now.x = f.at(x);
+        now.flipped = f.at(flipped);
+        now.bias = f.at<const float>(bias);
+        now.x_zero = f.at(zero);
+        now.scales = f.at<const float>(scale);
+        now.y = f.at<float>(y);
+        convolve_int8(*filter, now);
+      });
   if (!fused) {
     const Afterwards afterwards(form.activation, false, false);
     afterwards.emit(p, Dims{y.shape.count()}, y.at, nullptr, nullptr);
