@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <exception>
 #include <string>
 
 #include "tests/fake_cuda/control.h"
@@ -67,10 +68,8 @@ const Name* name_of(CUresult result) {
 CUresult count_call(State& state, const char* name) {
   const int nth = ++state.calls[name];
   const std::string function = name;
-  std::map<int, CUresult>& faults = state.faults[function];
-  if (const auto fault = faults.find(nth); fault != faults.end()) {
-    const CUresult result = fault->second;
-    faults.erase(fault);
+  if (const auto fault = state.take_fault(function, nth)) {
+    const auto result = static_cast<CUresult>(*fault);
     if (is_lasting(result)) state.broken = result;
     return result;
   }
@@ -99,6 +98,11 @@ CUresult set_current(State& state, CUcontext context) {
 FAKE_CUDA_EXPORT CUresult cuInit(unsigned) {
   FAKE_CUDA_ENTER("cuInit");
   if (state.setup.devices == 0) return CUDA_ERROR_NO_DEVICE;
+  try {
+    Vulkan::get();
+  } catch (const std::exception& error) {
+    return state.refuse(CUDA_ERROR_UNKNOWN, error.what());
+  }
   state.started = true;
   return CUDA_SUCCESS;
 }
@@ -215,7 +219,9 @@ FAKE_CUDA_EXPORT CUresult cuCtxSetCurrent(CUcontext context) {
 FAKE_CUDA_EXPORT void fakeCudaFail(const char* function, int nth, int result) {
   State& state = State::get();
   const std::scoped_lock lock(state.mutex);
-  state.faults[function][state.calls[function] + nth] = static_cast<CUresult>(result);
+  const std::string name = function;
+  const int before = name.starts_with("cu") ? state.calls[name] : state.steps[name];
+  state.faults[name][before + nth] = result;
 }
 
 FAKE_CUDA_EXPORT int fakeCudaCalls(const char* function) {

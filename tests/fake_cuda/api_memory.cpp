@@ -73,7 +73,8 @@ FAKE_CUDA_EXPORT CUresult cuMemFreeAsync(CUdeviceptr address, CUstream stream) {
     return state.refuse(CUDA_ERROR_INVALID_VALUE, "freeing what no pool gave");
   }
   FAKE_CUDA_RETURN_IF(enqueue(*found, {EmptyOp{}, {range.allocation}}, "freeing"));
-  return free_allocation(*range.allocation);
+  free_allocation(*range.allocation);
+  return CUDA_SUCCESS;
 }
 
 FAKE_CUDA_EXPORT CUresult cuMemHostAlloc(void** host, std::size_t bytes, unsigned) {
@@ -89,7 +90,8 @@ FAKE_CUDA_EXPORT CUresult cuMemFreeHost(void* host) {
   Range range;
   FAKE_CUDA_RETURN_IF(find_pinned(host, 0, "memory to free", range));
   FAKE_CUDA_RETURN_IF(check_host_use(*range.allocation, "pinned memory is freed"));
-  return free_allocation(*range.allocation);
+  free_allocation(*range.allocation);
+  return CUDA_SUCCESS;
 }
 
 FAKE_CUDA_EXPORT CUresult cuMemHostGetDevicePointer(CUdeviceptr* address, void* host, unsigned) {

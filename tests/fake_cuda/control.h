@@ -5,6 +5,7 @@
 extern "C" {
 
 // The n-th call of `function` from now on (1: the next) does nothing and returns `result`, once.
+// Or, for what the driver does in Vulkan ("allocating memory": vulkan.cpp names it), fails with it.
 void fakeCudaFail(const char* function, int nth, int result);
 
 // How often `function` has been called; of all functions for null.

@@ -30,8 +30,9 @@ Function* symbol(const char* name) {
 #define FAKE_CUDA_CALL(name) \
   (*::fake_cuda::symbol<std::remove_pointer_t<decltype(&::name)>>(FAKE_CUDA_NAME(name)))
 
-inline void fail(const char* function, int nth, CUresult result) {
-  FAKE_CUDA_CALL(fakeCudaFail)(function, nth, static_cast<int>(result));
+// `result`: a CUresult, or a VkResult for a step in Vulkan.
+inline void fail(const char* function, int nth, int result) {
+  FAKE_CUDA_CALL(fakeCudaFail)(function, nth, result);
 }
 
 inline std::string complaint() {

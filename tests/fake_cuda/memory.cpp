@@ -80,13 +80,11 @@ CUresult make_allocation(std::size_t bytes, bool pinned, Allocation*& made) {
   return CUDA_SUCCESS;
 }
 
-CUresult free_allocation(Allocation& allocation) {
+void free_allocation(Allocation& allocation) {
   State& state = State::get();
-  if (allocation.freed) return state.refuse(CUDA_ERROR_INVALID_VALUE, "memory is freed twice");
   allocation.freed = true;
   state.in_use -= allocation.bytes;
   drop_freed(state);
-  return CUDA_SUCCESS;
 }
 
 CUresult find_range(std::uint64_t address, std::size_t bytes, const std::string& what,

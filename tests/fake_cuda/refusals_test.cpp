@@ -2,17 +2,64 @@
 // refused with its reason (driver_test.cpp has those of running work).
 
 #include <array>
+#include <cstdlib>
+#include <filesystem>
+#include <vector>
 
 #include "tests/fake_cuda/driver_fixture.h"
 
 namespace fake_cuda {
 namespace {
 
+// VkResult's, as fail() takes them.
+constexpr int kOutOfMemory = -2;
+constexpr int kDeviceLost = -4;
+constexpr int kNoSuchFeature = -8;
+
 // GoogleTest runs suites of this ending first, before anything starts the driver.
 TEST(BeforeInitDeathTest, RefusesCallsBeforeInit) {
   int count = 0;
   EXPECT_REFUSED(FAKE_CUDA_CALL(cuDeviceGetCount)(&count), CUDA_ERROR_NOT_INITIALIZED,
                  "cuDeviceGetCount before cuInit");
+}
+
+// Before anything has read the twins, which is done once.
+TEST(BeforeInitDeathTest, RefusesToStartOnWhatIsBroken) {
+  fail("finding a driver that runs on the CPU and has 16-bit floats", 1, kNoSuchFeature);
+  EXPECT_REFUSED(FAKE_CUDA_CALL(cuInit)(0), CUDA_ERROR_UNKNOWN,
+                 "Vulkan: finding a driver that runs on the CPU and has 16-bit floats");
+  ASSERT_EQ(FAKE_CUDA_CALL(cuInit)(0), CUDA_SUCCESS);
+  CUcontext context = nullptr;
+  ASSERT_EQ(FAKE_CUDA_CALL(cuDevicePrimaryCtxRetain)(&context, 0), CUDA_SUCCESS);
+  ASSERT_EQ(FAKE_CUDA_CALL(cuCtxSetCurrent)(context), CUDA_SUCCESS);
+  const auto refuse_twin = [](const std::vector<std::uint32_t>& words, const char* reason) {
+    const std::filesystem::path folder = std::filesystem::path(testing::TempDir()) / "broken_twin";
+    std::filesystem::create_directories(folder);
+    std::ofstream(folder / "probe.stripped.spv", std::ios::binary)
+        .write(reinterpret_cast<const char*>(words.data()),
+               static_cast<std::streamsize>(words.size() * 4));
+    setenv("CONCORD_FAKE_CUDA_KERNELS", folder.c_str(), 1);
+    CUmodule made = nullptr;
+    EXPECT_REFUSED(
+        FAKE_CUDA_CALL(cuModuleLoadDataEx)(&made, probe_text().c_str(), 0, nullptr, nullptr),
+        CUDA_ERROR_INVALID_PTX, reason);
+    unsetenv("CONCORD_FAKE_CUDA_KERNELS");
+    std::filesystem::remove_all(folder);
+  };
+  refuse_twin({0x07230203}, "cannot read ");
+  refuse_twin({0x07230203, 0x10500, 0, 9, 0, (9U << 16) | 15U}, "probe.stripped.spv is cut");
+  EXPECT_EQ(FAKE_CUDA_CALL(cuDevicePrimaryCtxRelease)(0), CUDA_SUCCESS);
+}
+
+TEST_F(FakeCuda, RefusesDevicesAndErrorsThatThereAreNot) {
+  CUdevice found = 0;
+  EXPECT_EQ(FAKE_CUDA_CALL(cuDeviceGet)(&found, 1), CUDA_ERROR_INVALID_DEVICE);
+  const char* text = "";
+  EXPECT_EQ(FAKE_CUDA_CALL(cuGetErrorName)(static_cast<CUresult>(12345), &text),
+            CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(text, nullptr);
+  EXPECT_EQ(FAKE_CUDA_CALL(cuGetErrorString)(static_cast<CUresult>(12345), &text),
+            CUDA_ERROR_INVALID_VALUE);
 }
 
 TEST_F(FakeCuda, RefusesContextsThatAreNotThere) {
@@ -58,6 +105,44 @@ TEST_F(FakeCuda, RefusesWrongAllocations) {
                  "freeing what no pool gave");
   EXPECT_REFUSED(FAKE_CUDA_CALL(cuMemFreeAsync)(4711, stream), CUDA_ERROR_INVALID_VALUE,
                  "is no device memory");
+  void* pinned = nullptr;
+  EXPECT_REFUSED(FAKE_CUDA_CALL(cuMemHostAlloc)(&pinned, 0, 0), CUDA_ERROR_INVALID_VALUE,
+                 "an allocation of no bytes");
+}
+
+TEST_F(FakeCuda, RefusesToFreeTwice) {
+  ASSERT_EQ(FAKE_CUDA_CALL(cuMemFreeAsync)(device, stream), CUDA_SUCCESS);
+  EXPECT_REFUSED(FAKE_CUDA_CALL(cuMemFreeAsync)(device, stream), CUDA_ERROR_INVALID_VALUE,
+                 "memory to free is freed memory");
+  ASSERT_EQ(FAKE_CUDA_CALL(cuMemFreeHost)(host), CUDA_SUCCESS);
+  EXPECT_REFUSED(FAKE_CUDA_CALL(cuMemFreeHost)(host), CUDA_ERROR_INVALID_VALUE,
+                 "memory to free is freed memory");
+}
+
+// The driver below may have less memory than the device pretends to.
+TEST_F(FakeCuda, RefusesAllocationsThatVulkanHasNoMemoryFor) {
+  const unsigned long long before = bytes();
+  for (const char* step :
+       {"making a buffer", "allocating memory", "binding memory", "mapping memory"}) {
+    fail(step, 1, kOutOfMemory);
+    CUdeviceptr made = 0;
+    EXPECT_REFUSED(FAKE_CUDA_CALL(cuMemAllocFromPoolAsync)(&made, 64, pool, stream),
+                   CUDA_ERROR_OUT_OF_MEMORY, std::string("Vulkan: ") + step);
+    fail(step, 1, kOutOfMemory);
+    void* pinned = nullptr;
+    EXPECT_REFUSED(FAKE_CUDA_CALL(cuMemHostAlloc)(&pinned, 64, 0), CUDA_ERROR_OUT_OF_MEMORY,
+                   std::string("Vulkan: ") + step);
+  }
+  EXPECT_EQ(bytes(), before);
+}
+
+// What only shows when work is done breaks the context, as on a device.
+TEST_F(FakeCuda, RefusesWorkThatVulkanCouldNotDo) {
+  ASSERT_EQ(upload(), CUDA_SUCCESS);
+  ASSERT_EQ(launch(device, target), CUDA_SUCCESS);
+  fail("waiting", 1, kDeviceLost);
+  EXPECT_REFUSED(synchronise(), CUDA_ERROR_LAUNCH_FAILED, "Vulkan: waiting");
+  EXPECT_EQ(synchronise(), CUDA_ERROR_LAUNCH_FAILED) << "such an error lasts";
 }
 
 TEST_F(FakeCuda, RefusesWrongModules) {
@@ -80,6 +165,9 @@ TEST_F(FakeCuda, RefusesWrongModules) {
   text = ".version 8.0\n.target sm_75\n.visible .entry probe_copy_f32(\n.param .u32 a\n)\n";
   EXPECT_REFUSED(FAKE_CUDA_CALL(cuModuleLoadDataEx)(&made, text.c_str(), 0, nullptr, nullptr),
                  CUDA_ERROR_INVALID_PTX, "place parameters differently");
+  text = ".version 8.0\n.target sm_75\n.visible .entry probe_copy_f32(\n.param .b8 a[4]\n)\n";
+  EXPECT_REFUSED(FAKE_CUDA_CALL(cuModuleLoadDataEx)(&made, text.c_str(), 0, nullptr, nullptr),
+                 CUDA_ERROR_INVALID_PTX, "probe_copy_f32: parameter of type .b8");
   EXPECT_REFUSED(FAKE_CUDA_CALL(cuModuleUnload)(reinterpret_cast<CUmodule>(&made)),
                  CUDA_ERROR_INVALID_HANDLE, "unknown module");
 }
@@ -97,6 +185,32 @@ TEST_F(FakeCuda, RefusesTimesOfEventsWithoutAny) {
   float milliseconds = 0;
   EXPECT_REFUSED(FAKE_CUDA_CALL(cuEventElapsedTime)(&milliseconds, events[0], events[1]),
                  CUDA_ERROR_INVALID_HANDLE, "an event that has none");
+}
+
+TEST_F(FakeCuda, RefusesUnknownEventsAndModules) {
+  auto* const event = reinterpret_cast<CUevent>(&host);
+  EXPECT_REFUSED(FAKE_CUDA_CALL(cuEventRecord)(event, stream), CUDA_ERROR_INVALID_HANDLE,
+                 "unknown event");
+  CUfunction function = nullptr;
+  EXPECT_REFUSED(FAKE_CUDA_CALL(cuModuleGetFunction)(&function, reinterpret_cast<CUmodule>(&host),
+                                                     "probe_copy_f32"),
+                 CUDA_ERROR_INVALID_HANDLE, "unknown module");
+}
+
+TEST_F(FakeCuda, RefusesWhatACaptureDoesNotAllow) {
+  CUevent event = nullptr;
+  ASSERT_EQ(FAKE_CUDA_CALL(cuEventCreate)(&event, 0), CUDA_SUCCESS);
+  const auto begin = [&] {
+    return FAKE_CUDA_CALL(cuStreamBeginCapture)(stream, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL);
+  };
+  ASSERT_EQ(begin(), CUDA_SUCCESS);
+  EXPECT_REFUSED(begin(), CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED,
+                 "a capture while the stream captures");
+  EXPECT_REFUSED(FAKE_CUDA_CALL(cuEventRecord)(event, stream),
+                 CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED,
+                 "an event that others wait for while the stream captures");
+  CUgraph graph = nullptr;
+  EXPECT_EQ(FAKE_CUDA_CALL(cuStreamEndCapture)(stream, &graph), CUDA_SUCCESS);
 }
 
 // Graphs: one with a copy from device memory to device memory, instantiated.

@@ -29,7 +29,7 @@ void set_up(State& state) {
       char colon = 0;
       std::getline(parts, function, ':');
       parts >> nth >> colon >> result;
-      state.faults[function][nth] = static_cast<CUresult>(result);
+      state.faults[function][nth] = result;
     }
   }
 }
@@ -47,6 +47,15 @@ State& State::get() {
   }();
   (void)ready;
   return *state;
+}
+
+std::optional<int> State::take_fault(const std::string& name, int nth) {
+  const auto node = faults[name].extract(nth);
+  return node.empty() ? std::nullopt : std::optional(node.mapped());
+}
+
+std::optional<int> State::take_step_fault(const std::string& name) {
+  return take_fault(name, ++steps[name]);
 }
 
 CUresult State::refuse(CUresult result, const std::string& what) {

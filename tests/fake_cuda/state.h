@@ -12,6 +12,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -125,9 +126,11 @@ struct State {
   bool started = false;
   CUresult broken = CUDA_SUCCESS;  // what every call returns from now on
   std::string complaint;
-  std::map<std::string, int> calls;
-  std::map<std::string, std::map<int, CUresult>> faults;  // by function and number of the call
-  std::map<int, int> contexts;                            // device → how often it was retained
+  std::map<std::string, int> calls;  // of CUDA's functions
+  std::map<std::string, int> steps;  // what was done in Vulkan for them
+  // By function, or step, and number of the call.
+  std::map<std::string, std::map<int, int>> faults;
+  std::map<int, int> contexts;  // device → how often it was retained
   std::map<std::uint64_t, std::unique_ptr<Allocation>> memory;  // by device address
   std::vector<std::unique_ptr<Allocation>> buried;  // whose addresses may be given out again
   std::map<const void*, std::unique_ptr<Stream>> streams;
@@ -140,6 +143,10 @@ struct State {
   int next_stream = 1;
   std::uint64_t in_use = 0;  // bytes
 
+  // What the nth call of a function, or of the next step of this name in Vulkan, was told to return
+  // instead of doing anything.
+  std::optional<int> take_fault(const std::string& name, int nth);
+  std::optional<int> take_step_fault(const std::string& name);
   // Says what is wrong and returns `result`.
   CUresult refuse(CUresult result, const std::string& what);
   // As refuse; every later call fails likewise.
@@ -150,7 +157,7 @@ struct State {
 // -----------------------------------------------------------------------------------
 
 CUresult make_allocation(std::size_t bytes, bool pinned, Allocation*& made);
-CUresult free_allocation(Allocation& allocation);
+void free_allocation(Allocation& allocation);  // one that is alive
 // The range behind an address of the device, or of pinned memory on the host; fails with a reason
 // when it isn't wholly inside an allocation that is alive. `what`: "a copy's source".
 CUresult find_range(std::uint64_t address, std::size_t bytes, const std::string& what,

@@ -3,10 +3,15 @@
 #include <stdexcept>
 #include <vector>
 
+#include "tests/fake_cuda/state.h"
+
 namespace fake_cuda {
 namespace {
 
+// Tests name what is done here to let it fail, as they name functions of CUDA.
 void check(VkResult result, const char* doing) {
+  if (const auto fault = State::get().take_step_fault(doing))
+    result = static_cast<VkResult>(*fault);
   if (result == VK_SUCCESS) return;
   throw std::runtime_error(std::string("Vulkan: ") + doing + ": VkResult " +
                            std::to_string(static_cast<int>(result)));
@@ -73,9 +78,10 @@ void Vulkan::choose_device() {
     }
     physical_ = device;
     subgroup_size_ = v11.subgroupSize;
-    return;
+    break;
   }
-  throw std::runtime_error("no Vulkan driver that runs on the CPU and has 16-bit floats");
+  check(physical_ == VK_NULL_HANDLE ? VK_ERROR_FEATURE_NOT_PRESENT : VK_SUCCESS,
+        "finding a driver that runs on the CPU and has 16-bit floats");
 }
 
 void Vulkan::make_device() {
@@ -128,6 +134,16 @@ void Vulkan::make_device() {
 
 Buffer Vulkan::allocate(std::size_t bytes) {
   Buffer made;
+  try {
+    fill_in(made, bytes);
+  } catch (...) {
+    free(made);
+    throw;
+  }
+  return made;
+}
+
+void Vulkan::fill_in(Buffer& made, std::size_t bytes) {
   VkBufferCreateInfo info{};
   info.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO;
   info.size = bytes;
@@ -152,7 +168,6 @@ Buffer Vulkan::allocate(std::size_t bytes) {
   void* host = nullptr;
   check(vk_.vkMapMemory(device_, made.memory, 0, VK_WHOLE_SIZE, 0, &host), "mapping memory");
   made.host = static_cast<std::byte*>(host);
-  return made;
 }
 
 void Vulkan::free(const Buffer& buffer) {
@@ -225,13 +240,13 @@ void Vulkan::finish() {
   if (!recording_) return;
   recording_ = false;
   check(vk_.vkEndCommandBuffer(commands_), "recording");
+  check(vk_.vkResetFences(device_, 1, &fence_), "resetting a fence");
   VkSubmitInfo submit{};
   submit.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO;
   submit.commandBufferCount = 1;
   submit.pCommandBuffers = &commands_;
   check(vk_.vkQueueSubmit(queue_, 1, &submit, fence_), "submitting");
   check(vk_.vkWaitForFences(device_, 1, &fence_, VK_TRUE, ~std::uint64_t{0}), "waiting");
-  check(vk_.vkResetFences(device_, 1, &fence_), "resetting a fence");
 }
 
 }  // namespace fake_cuda

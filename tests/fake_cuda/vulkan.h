@@ -47,6 +47,7 @@ class Vulkan {
   Vulkan();
   void choose_device();
   void make_device();
+  void fill_in(Buffer& made, std::size_t bytes);
   const Pipeline& pipeline(const std::string& kernel, const Twin& twin, std::uint32_t bytes);
   VkShaderModule shader(const std::string& file);
 
