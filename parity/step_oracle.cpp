@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "backends/reference/rounding.h"
 #include "graph/error.h"
 #include "parity/bodies.h"
 
@@ -13,6 +14,33 @@ using graph::NodeId;
 using graph::OpKind;
 using graph::ValueId;
 using reference::OracleValue;
+
+namespace {
+
+// The smaller type in which a step had the model's floats of `declared`; undefined where it had
+// them as they are declared. A backend that keeps values so writes them so; of a step that writes
+// no floats, what it read tells.
+DataType kept_as(DataType declared, const Graph& graph, const Node& node,
+                 const StepPrecision& precision) {
+  const auto type_of = [&](ValueId id) {
+    return id.valid() ? graph.value(id).dtype : DataType::undefined;
+  };
+  const bool writes_floats = is_float(type_of(node.output(0)));
+  const ValueId shown = writes_floats || node.inputs.empty() ? node.output(0) : node.inputs[0];
+  const DataType kept = writes_floats ? precision.store : precision.operand;
+  if (type_of(shown) != declared || !is_float(declared) || !is_float(kept)) {
+    return DataType::undefined;
+  }
+  const bool smaller = reference::unit_roundoff(kept) > reference::unit_roundoff(declared);
+  return smaller ? kept : DataType::undefined;
+}
+
+// Operands from which a plan is made, rather than values that it reads.
+bool makes_the_plan(OpKind op, std::size_t i) {
+  return (op == OpKind::resize && i > 0) || (op == OpKind::matmul_nbits && i == 2);
+}
+
+}  // namespace
 
 StepOracle::StepOracle(const Graph& optimised, const std::map<TapKey, Tensor>& taps,
                        const std::vector<Tensor>& inputs)
@@ -77,7 +105,8 @@ std::optional<std::vector<Tensor>> StepOracle::operands(const WorkerStep& step) 
   const Node& node = graph->node(NodeId{step.node});
   if (!node.bodies.empty()) return std::nullopt;
   std::vector<Tensor> tensors;
-  for (const ValueId id : node.inputs) {
+  for (std::size_t i = 0; i < node.inputs.size(); ++i) {
+    const ValueId id = node.inputs[i];
     if (!id.valid()) {
       tensors.emplace_back();
       continue;
@@ -85,6 +114,11 @@ std::optional<std::vector<Tensor>> StepOracle::operands(const WorkerStep& step) 
     const auto tensor = find(*graph, step.path, id);
     if (!tensor) return std::nullopt;
     tensors.push_back(*tensor);
+    // Constants and the model's inputs were rounded when they were stored.
+    const DataType kept = kept_as(tensor->dtype(), *graph, node, step.precision);
+    if (kept == DataType::undefined || makes_the_plan(node.op, i)) continue;
+    const Tensor rounded = reference::narrowed(reference::widened(*tensor), kept);
+    tensors.back() = reference::narrowed(reference::widened(rounded), tensor->dtype());
   }
   return tensors;
 }

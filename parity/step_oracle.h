@@ -29,8 +29,9 @@ class StepOracle {
   // What a step wrote, by output; undefined for what was not tapped.
   std::vector<Tensor> results(const WorkerStep& step) const;
 
-  // Operands of a step, undefined where omitted; nullopt if one of them is not known, or the step
-  // is control flow.
+  // Operands of a step as the backend had them (rounded where it keeps values in a smaller type
+  // than the model's), undefined where omitted; nullopt if one of them is not known, or the step is
+  // control flow.
   std::optional<std::vector<Tensor>> operands(const WorkerStep& step) const;
   // Outputs with their spread, at the step's precision; nullopt if the oracle cannot run it alone.
   std::optional<std::vector<reference::OracleValue>> evaluate(

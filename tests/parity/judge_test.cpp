@@ -10,6 +10,7 @@
 #include "importer/importer.h"
 #include "importer/tensor_io.h"
 #include "parity/oracle_pass.h"
+#include "tests/graph/builder.h"
 
 namespace concord::parity {
 namespace {
@@ -216,6 +217,28 @@ TEST(JudgeSteps, OneUlpOfAnArithmeticStepIsNoFault) {
   expect_located(
       OpKind::matmul, [](std::span<float> y) { y[3] = std::nextafter(y[3], 1e9f); },
       StepVerdict::within_budget);
+}
+
+// y = x c in a backend that keeps values in f16, of which the next after 1 is 1 + 2^-10. What it
+// made of x and c when it stored them is not the step's error, and more than rounding is.
+TEST(JudgeSteps, TakesConstantsAndInputsAsTheyAreKept) {
+  graph::Builder b;
+  const float nearly_up = 1 + 0.99f * 0x1p-11f;  // 1 in f16; its square is 2 roundings away from 1
+  const ValueId x = b.input("x", DataType::f32, {Dim(2)});
+  const ValueId y =
+      b.op(OpKind::binary, {x, b.constant(floats({nearly_up, 1}))}, {{"fn", std::string("mul")}});
+  b.graph.outputs = {y};
+  WorkerStep step;
+  step.node = b.graph.value(y).producer.index;
+  step.precision = {DataType::f16, DataType::f32, DataType::f16};
+  const auto verdict = [&](float first) {
+    const std::map<TapKey, Tensor> taps{{{BodyPath{}, y.index}, floats({first, 1})}};
+    return judge_steps(b.graph, b.graph, {step}, taps, {floats({nearly_up, 1})}).at(0).verdict;
+  };
+  EXPECT_EQ(verdict(1), StepVerdict::within_budget);
+  EXPECT_EQ(verdict(1 + 0x1p-9f), StepVerdict::over_budget);
+  step.precision = {};  // kept as declared, it must not lose that
+  EXPECT_EQ(verdict(1), StepVerdict::over_budget);
 }
 
 }  // namespace
