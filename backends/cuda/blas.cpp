@@ -85,7 +85,7 @@ Blas::Product Blas::make_product(const Key& key) const {
   const std::string doing = "preparing " + shape_text(c);
   const bool bytes = c.element_bytes == 1;
   const cudaDataType_t type = bytes ? CUDA_R_8I : c.element_bytes == 2 ? CUDA_R_16F : CUDA_R_32F;
-  const cudaDataType_t result_type = bytes ? CUDA_R_32I : type;
+  const cudaDataType_t result_type = bytes ? CUDA_R_32I : c.wide_result ? CUDA_R_32F : type;
   const cublasComputeType_t compute =
       bytes                                ? CUBLAS_COMPUTE_32I
       : c.operands == gpu::Operands::kTf32 ? CUBLAS_COMPUTE_32F_FAST_TF32

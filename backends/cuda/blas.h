@@ -37,7 +37,8 @@ class Blas {
       const gpu::LibraryMatmulCommand& c = command;
       return std::tie(c.bias.address, c.residual.address, c.batch, c.m, c.n, c.k, c.a_batch_stride,
                       c.b_batch_stride, c.y_batch_stride, c.a_row, c.b_row, c.y_row, c.transpose_a,
-                      c.transpose_b, c.alpha, c.epilogue, c.element_bytes, c.operands, alignment);
+                      c.transpose_b, c.alpha, c.epilogue, c.element_bytes, c.wide_result,
+                      c.operands, alignment);
     }
     friend bool operator<(const Key& a, const Key& b) { return a.tie() < b.tie(); }
   };

@@ -101,6 +101,7 @@ struct LibraryMatmulCommand {
   // 4: f32; 2: f16, sums in f32; 1: signed bytes, sums and y in i32 (b transposed, k and all rows
   // multiples of 4, neither alpha nor anything added).
   std::uint32_t element_bytes = 4;
+  bool wide_result = false;  // y in f32 all the same; only of f16, and with nothing added
   Operands operands = Operands::kAsStored;  // others only with f32 and properties().short_products
   friend bool operator==(const LibraryMatmulCommand&, const LibraryMatmulCommand&) = default;
 };

@@ -119,6 +119,13 @@ TEST_F(CudaBlas, TakesHalves) {
   std::vector<std::uint16_t> halves(4);
   device->download({y.get(), 0, 8}, std::as_writable_bytes(std::span(halves)));
   EXPECT_EQ(halves, (std::vector<std::uint16_t>{0x4200, 0x4600, 0x4200, 0x4600}));  // 3, 6
+
+  const auto wide = uploaded(std::vector<float>(4));
+  command.y = wide->address();
+  command.wide_result = true;
+  EXPECT_EQ(run(command, *wide), (std::vector<float>{3, 6, 3, 6}));
+  EXPECT_THAT(log(), HasSubstr("A: f16 2x2"));
+  EXPECT_THAT(log(), HasSubstr("D: f32 2x2"));
 }
 
 TEST_F(CudaBlas, TakesBytes) {

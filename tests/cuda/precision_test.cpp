@@ -87,7 +87,7 @@ TEST(CudaAttention, TakesMatrixUnitsWhereThereAre) {
     EXPECT_EQ(half.step.kernel, "attention_flash64_f16");
     return;
   }
-  EXPECT_EQ(half.step.kernel, "attention_flash64_coop_f16");
+  EXPECT_EQ(half.step.kernel, "attention_flash64_coop_copied_f16");
   EXPECT_EQ(half.step.precision.operand, DataType::f16);
   const gpu::Planned brain = gpu::plan_node(attention(64, 64, Precision::bf16));
   EXPECT_EQ(brain.step.kernel, "attention_flash64_coop_bf16");
@@ -100,7 +100,7 @@ TEST(CudaMatmul, TakesMatrixUnitsWhereThereAre) {
       "matmul", {}, {gpu::random_floats({40, 32}, 1), gpu::random_floats({32, 24}, 2)}};
   test.precision = Precision::f16;
   EXPECT_EQ(gpu::plan_node(test).step.kernel,
-            has_matrix_units() ? "matmul_coop64_f16" : "matmul_tile32_f16");
+            has_matrix_units() ? "matmul_coop64_copied_f16" : "matmul_tile32_f16");
   test.precision = Precision::f32;
   EXPECT_EQ(gpu::plan_node(test).step.kernel, "matmul_tile32_f32");
   if (!has_matrix_units()) return;
@@ -109,6 +109,24 @@ TEST(CudaMatmul, TakesMatrixUnitsWhereThereAre) {
   EXPECT_EQ(planned.step.kernel, "matmul_coop64_bf16");
   EXPECT_EQ(planned.step.precision.operand, DataType::bf16);
   EXPECT_EQ(planned.step.precision.accumulate, DataType::f32);
+}
+
+// Vectors of eight of f16: rows of other lengths, and columns of a, are loaded one by one.
+TEST(CudaMatmul, CopiesTilesThatLieInVectors) {
+  if (!has_matrix_units()) GTEST_SKIP() << "no matrix units";
+  const auto kernel = [](Shape a, Shape b, std::int64_t trans_a, std::int64_t trans_b) {
+    gpu::NodeCase test{"matmul",
+                       {{"trans_a", trans_a}, {"trans_b", trans_b}},
+                       {gpu::random_floats(std::move(a), 1), gpu::random_floats(std::move(b), 2)}};
+    test.precision = Precision::f16;
+    return gpu::plan_node(test).step.kernel;
+  };
+  EXPECT_EQ(kernel({40, 32}, {24, 32}, 0, 1), "matmul_coop64_copied_transposed_f16");
+  EXPECT_EQ(kernel({40, 32}, {23, 32}, 0, 1), "matmul_coop64_copied_transposed_f16");
+  EXPECT_EQ(kernel({40, 32}, {32, 23}, 0, 0), "matmul_coop64_f16");
+  EXPECT_EQ(kernel({40, 30}, {30, 24}, 0, 0), "matmul_coop64_f16");
+  EXPECT_EQ(kernel({32, 40}, {32, 24}, 1, 0), "matmul_coop64_f16");
+  EXPECT_EQ(kernel({2, 40, 32}, {2, 32, 24}, 0, 0), "matmul_coop64_copied_f16");
 }
 
 }  // namespace

@@ -165,7 +165,9 @@ bool is_offered(const Product& p, bool ta, bool tb, std::uint64_t depth) {
   const bool bytes = p.operation.compute == CUBLAS_COMPUTE_32I;
   if (bytes != (p.operation.scale == CUDA_R_32I) || bytes != (p.d.type == CUDA_R_32I)) return false;
   if (p.a.type != p.b.type || p.c.type != p.d.type) return false;
-  if (!bytes) return p.a.type == p.d.type && p.a.type != CUDA_R_8I;
+  if (!bytes) {
+    return p.a.type != CUDA_R_8I && (p.d.type == p.a.type || p.d.type == CUDA_R_32F);
+  }
   return p.a.type == CUDA_R_8I && ta && !tb && depth % 4 == 0 && p.d.rows % 4 == 0 &&
          p.a.ld % 4 == 0 && p.b.ld % 4 == 0 && p.d.ld % 4 == 0 &&
          p.operation.epilogue == CUBLASLT_EPILOGUE_DEFAULT;

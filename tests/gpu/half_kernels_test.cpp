@@ -1,7 +1,9 @@
 // Kernels for f16 compute what those for f32 do, and round it: every test runs both on values that
-// f16 can hold. What is stored on the way is rounded in f16 only, which two families allow for.
+// f16 can hold. What is stored on the way is rounded in f16 only, which attention's test allows
+// for.
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <functional>
 #include <string>
@@ -157,22 +159,18 @@ TEST_F(F16, Rows) {
   }
   for (const std::string& name : families_of<kernels::NormParams>("norm_")) {
     SCOPED_TRACE(name);
-    const bool added = name.find("residual") != std::string::npos;
-    compare_types(
-        y, count,
-        [&](bool half) {
-          launch<kernels::NormParams>(typed(name, half), {rows, 1, 1},
-                                      {x.of(half),
-                                       residual.of(half),
-                                       gamma.of(half),
-                                       beta.of(half),
-                                       y.of(half),
-                                       {},
-                                       rows,
-                                       columns,
-                                       1e-5f});
-        },
-        added ? 4 : 0, 1.0f);
+    compare_types(y, count, [&](bool half) {
+      launch<kernels::NormParams>(typed(name, half), {rows, 1, 1},
+                                  {x.of(half),
+                                   residual.of(half),
+                                   gamma.of(half),
+                                   beta.of(half),
+                                   y.of(half),
+                                   {},
+                                   rows,
+                                   columns,
+                                   1e-5f});
+    });
   }
   for (const std::string& name : families_of<kernels::ReduceParams>("reduce_")) {
     SCOPED_TRACE(name);
@@ -238,9 +236,9 @@ TEST_F(F16, AttentionAndRotary) {
   });
 }
 
-// A product of one shape with bias and residual, and its operands.
+// A product with bias and residual, and its operands.
 struct HalfProduct {
-  static constexpr int m = 19, n = 70, k = 28;
+  int m = 19, n = 70, k = 28;
   Both a = both(normal(m * k, 1));
   Both b = both(normal(k * n, 2));
   Both bias = both(normal(n, 3));
@@ -266,7 +264,13 @@ struct HalfProduct {
     params.batch1 = 1;
     params.batch2 = 1;
     params.alpha = 0.5f;
-    launch(typed(name, half), {9, m, 1}, params);
+    // As many workgroups as the smallest tiles need; others stop where there is nothing left.
+    const bool tiles =
+        name.find("tile") != std::string::npos || name.find("coop") != std::string::npos;
+    const auto groups = [&](int extent, int least) {
+      return static_cast<std::uint32_t>((extent + least - 1) / least);
+    };
+    launch(typed(name, half), {groups(n, tiles ? 32 : 8), groups(m, tiles ? 32 : 1), 1}, params);
   }
 };
 
@@ -290,6 +294,26 @@ TEST_F(F16, MatrixProductsOnMatrixUnits) {
     compare_types(
         product.c, product.m * product.n,
         [&](bool half) { product.run(half ? name : "matmul_tile64", half); }, 1);
+  }
+}
+
+// One step and many, tiles that are full and such that are not.
+TEST_F(F16, MatrixProductsThatCopyTheirTilesAhead) {
+  if (!runs_here("matmul_coop64_copied_f16")) GTEST_SKIP() << "the device has no matrix units";
+  for (const auto& [m, n, k] :
+       {std::array{19, 72, 24}, std::array{5, 8, 8}, std::array{130, 136, 72}}) {
+    const HalfProduct product{.m = m, .n = n, .k = k};
+    for (const std::string tile : {"64", "128"}) {
+      for (const std::string layout : {"", "_transposed"}) {
+        const std::string name = "matmul_coop" + tile + "_copied" + layout;
+        SCOPED_TRACE(testing::Message() << name << " " << m << "x" << n << "x" << k);
+        // The f32 kernel takes b by its strides, and run() by the name.
+        const std::string exact = layout.empty() ? "matmul_tile64" : "matmul_gemv_transposed";
+        compare_types(
+            product.c, static_cast<std::size_t>(m) * n,
+            [&](bool half) { product.run(half ? name : exact, half); }, 1);
+      }
+    }
   }
 }
 

@@ -82,6 +82,8 @@ double activate(double x, int activation) {
       return std::tanh(x);
     case 6:
       return 1 / (1 + std::exp(-x));
+    case 7:
+      return x * std::clamp(x / 6 + 0.5, 0.0, 1.0);
     default:
       return x;
   }
@@ -218,6 +220,7 @@ TEST_P(MatmulKernel, MatchesPlainLoops) {
       {.m = 9, .n = 24, .k = 10, .residual = true, .activation = 4},
       {.m = 9, .n = 24, .k = 10, .activation = 5, .alpha = 0.25f},
       {.m = 9, .n = 24, .k = 10, .bias = true, .activation = 6},
+      {.m = 9, .n = 24, .k = 10, .bias = true, .activation = 7, .alpha = 0.5f},
       {.m = 12,
        .n = 18,
        .k = 32,

@@ -1,5 +1,6 @@
 // Direct and transposed convolutions, pooling.
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 
@@ -87,11 +88,12 @@ TEST(Conv, DirectMatchesPlainLoops) {
     const Buffer x_buffer = upload(x);
     const Buffer w_buffer = upload(w);
     const Buffer bias_buffer = upload(bias);
-    for (bool relu : {false, true}) {
+    for (const std::string function : {"", "relu_", "silu_", "hard_swish_"}) {
+      const bool biased = function.empty();
       const int n = c.batch * channels * c.out_h * c.out_w;
       const Buffer out = upload(std::vector<float>(n + 1, 7.0f));
-      launch(relu ? "conv_direct_relu_f32" : "conv_direct_f32", flat_groups(n),
-             conv_params(c, x_buffer, w_buffer, relu ? DevicePtr{} : bias_buffer.ptr, out));
+      launch("conv_direct_" + function + "f32", flat_groups(n),
+             conv_params(c, x_buffer, w_buffer, biased ? bias_buffer.ptr : DevicePtr{}, out));
       const auto y = download<float>(out, n + 1);
       for (int e = 0; e < n; ++e) {
         const int ow = e % c.out_w;
@@ -99,7 +101,7 @@ TEST(Conv, DirectMatchesPlainLoops) {
         const int m = e / (c.out_w * c.out_h) % channels;
         const int b = e / (c.out_w * c.out_h * channels);
         Products p;
-        if (!relu) p.add(bias[m]);
+        if (biased) p.add(bias[m]);
         for (int ci = 0; ci < c.group_in; ++ci) {
           const int plane = (b * c.groups + m / c.group_out) * c.group_in + ci;
           for (int kh = 0; kh < c.kernel_h; ++kh) {
@@ -112,8 +114,17 @@ TEST(Conv, DirectMatchesPlainLoops) {
             }
           }
         }
-        const double exact = relu ? std::max(p.sum, 0.0) : p.sum;
-        ASSERT_LE(std::abs(y[e] - exact), dot_budget(p.sum, p.squares, c.group_in * taps + 1)) << e;
+        const double exact = function == "relu_"   ? std::max(p.sum, 0.0)
+                             : function == "silu_" ? p.sum / (1 + std::exp(-p.sum))
+                             : function == "hard_swish_"
+                                 ? p.sum * std::clamp(p.sum / 6 + 0.5, 0., 1.)
+                                 : p.sum;
+        double allowed = dot_budget(p.sum, p.squares, c.group_in * taps + 1);
+        if (function == "silu_" || function == "hard_swish_") {
+          // Slopes are at most 1.5, a function errs by 4 ulp, and x / 6 + 1/2 may cancel.
+          allowed = 1.5 * allowed + std::ldexp(8 * std::abs(exact) + 2 * std::abs(p.sum), -24);
+        }
+        ASSERT_LE(std::abs(y[e] - exact), allowed) << function << e;
       }
       EXPECT_EQ(y.back(), 7.0f);
     }

@@ -140,6 +140,12 @@ void emit_softmax(NodeLowering& node, const Attention& a) {
   node.add_flops(8.0 * static_cast<double>(a.scores.count()));
 }
 
+// Whether keys and values of f16 can be copied as they lie, in vectors of 16 bytes.
+bool lies_in_vectors(const Attention& a) {
+  return a.q.depth % 8 == 0 && a.v.depth % 8 == 0 && a.k.operand.offset % 16 == 0 &&
+         a.v.operand.offset % 16 == 0;
+}
+
 // The kernel that needs no scores in memory, and how many queries a workgroup of it takes.
 struct Flash {
   std::string kernel;
@@ -162,8 +168,10 @@ std::optional<Flash> flash_for(const NodeLowering& node, const Attention& a) {
   }
   if (const auto operands = coop_operands(node, storage); operands.has_value() && depth <= 128) {
     const char* width = depth <= 64 ? "64" : "128";
+    const bool as_stored = *operands == DataType::f16;
     return Flash{std::string("attention_flash") + width + "_coop_" +
-                     (*operands == DataType::bf16 ? "bf16" : "f16"),
+                     (as_stored && lies_in_vectors(a) ? "copied_" : "") +
+                     (as_stored ? "f16" : "bf16"),
                  64, *operands};
   }
   const char* width = depth <= 64 ? "64" : depth <= 128 ? "128" : "256";

@@ -112,13 +112,15 @@ void lower_direct(NodeLowering& node, const ConvGeometry& geometry) {
   params.w = node.read(node.in(1));
   if (node.has(2)) params.bias = node.read(node.in(2));
   params.y = node.write(y);
-  const bool relu = node.attrs().text("activation", "") == "relu";
-  node.dispatch(node.kernel<kernels::WindowParams>(std::string("conv_direct_") +
-                                                   (relu ? "relu_" : "") + type_suffix(y.dtype)),
+  const std::string activation = node.attrs().text("activation", "");
+  const std::string plain = std::string("conv_direct_") + type_suffix(y.dtype);
+  const std::string activated = "conv_direct_" + activation + "_" + type_suffix(y.dtype);
+  const bool in_kernel = !activation.empty() && find_kernel(activated) != nullptr;
+  node.dispatch(node.kernel<kernels::WindowParams>(in_kernel ? activated : plain),
                 flat_groups(y.count()), params);
   node.add_flops(2.0 * static_cast<double>(y.count()) * static_cast<double>(params.group_in) *
                  static_cast<double>(element_count(geometry.window.kernel)));
-  if (!relu) emit_activation(node, y);
+  if (!in_kernel) emit_activation(node, y);
 }
 
 void lower(NodeLowering& node) {

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <array>
+#include <string>
 
-#include "backends/gpu/lower/emit.h"
+#include "backends/gpu/convert.h"
+#include "backends/gpu/kernels/matmul_finish.h"
 #include "backends/gpu/lower/matmul_problem.h"
-#include "graph/functions.h"
+#include "backends/gpu/lower/strides.h"
 
 namespace concord::gpu {
 namespace {
@@ -56,8 +58,16 @@ std::optional<Layout> layout_of(std::int64_t row, std::int64_t column, std::int6
   return std::nullopt;
 }
 
-Operand like_c(const MatmulProblem& p, const Operand& operand) {
-  return NodeLowering::view(operand, p.c.shape);
+// c = activation(products + bias) + residual, where the library has no epilogue for it.
+void finish(NodeLowering& node, const MatmulProblem& p, const Operand& products) {
+  using Params = kernels::MatmulFinishParams;
+  const std::int64_t count = p.c.count();
+  Params params{node.read(products), node.read(p.bias), node.read(p.residual), node.write(p.c)};
+  params.count = to_i32(count);
+  params.columns = to_i32(p.n);
+  params.activation = p.activation;
+  node.dispatch(node.kernel<Params>("matmul_finish_" + std::string(type_suffix(p.c.dtype))),
+                flat_groups(count), params);
 }
 
 }  // namespace
@@ -80,11 +90,20 @@ bool emit_library_matmul(NodeLowering& node, const MatmulProblem& p) {
   const bool adds_itself = p.activation == 0 && p.residual.defined();
   const bool more = (p.activation != 0 && !relu && !gelu) || (p.residual.defined() && !adds_itself);
   if (more && !is_dense(p, *batch)) return false;
+  Operand products = p.c;
+  if (more && p.c.dtype == DataType::f16) {
+    // Rounded once, when all is done.
+    products = node.temporary(DataType::f32, p.c.shape);
+    command.wide_result = true;
+  }
   command.a = NodeLowering::read(p.a);
   command.b = NodeLowering::read(p.b);
-  command.y = NodeLowering::write(p.c);
-  command.bias = NodeLowering::read(p.bias);
-  if (adds_itself) command.residual = NodeLowering::read(p.residual);
+  command.y = NodeLowering::write(products);
+  if (!more) {
+    command.bias = NodeLowering::read(p.bias);
+    if (adds_itself) command.residual = NodeLowering::read(p.residual);
+    command.epilogue = relu ? Epilogue::kRelu : gelu ? Epilogue::kGeluTanh : Epilogue::kNone;
+  }
   command.batch = batch->count;
   command.m = p.m;
   command.n = p.n;
@@ -98,7 +117,6 @@ bool emit_library_matmul(NodeLowering& node, const MatmulProblem& p) {
   command.transpose_a = a->transposed;
   command.transpose_b = b->transposed;
   command.alpha = p.alpha;
-  command.epilogue = relu ? Epilogue::kRelu : gelu ? Epilogue::kGeluTanh : Epilogue::kNone;
   command.element_bytes = p.c.dtype == DataType::f16 ? 2 : 4;
   if (p.c.dtype == DataType::f32 && node.properties().short_products) {
     command.operands = node.precision() == Precision::tf32   ? Operands::kTf32
@@ -108,13 +126,7 @@ bool emit_library_matmul(NodeLowering& node, const MatmulProblem& p) {
   node.library_matmul(command);
   node.add_flops(2.0 * static_cast<double>(p.m) * static_cast<double>(p.n) *
                  static_cast<double>(p.k) * static_cast<double>(batch->count));
-  if (p.activation != 0 && !relu && !gelu) {
-    const auto function = graph::parse_unary(activation_name(p.activation));
-    emit_unary(node, *function, 0.0F, 0.0F, p.c, p.c);
-  }
-  if (p.residual.defined() && !adds_itself) {
-    emit_binary(node, graph::BinaryFn::add, p.c, like_c(p, p.residual), p.c);
-  }
+  if (more) finish(node, p, products);
   return true;
 }
 

@@ -86,14 +86,35 @@ Choice choose_for_gpu(const MatmulProblem& p, std::int64_t batches) {
   return {"matmul_tile32_", 32, 32};
 }
 
-// The kernel for matrix units with these operands (f16 or bf16).
+// Whether an operand's matrices, and its rows `pitch` elements apart, begin at multiples of 16
+// bytes.
+bool lies_in_vectors(const Operand& operand, std::int64_t pitch, const Shape& batch) {
+  constexpr std::int64_t kElements = 8;
+  const auto fits = [](std::int64_t stride) { return stride % kElements == 0; };
+  return operand.offset % 16 == 0 && fits(pitch) && std::ranges::all_of(batch, fits);
+}
+
+// The infix of the kernel for matrix units that copies a and b as they lie, and so while others are
+// multiplied (lib/matmul_coop_kernels.slang); none where they don't lie in vectors.
+std::string copied(const MatmulProblem& p) {
+  if (p.a_column != 1 || p.k % 8 != 0 || !lies_in_vectors(p.a, p.a_row, p.a_batch)) return {};
+  if (p.b_column == 1 && p.n % 8 == 0 && lies_in_vectors(p.b, p.b_row, p.b_batch)) {
+    return "copied_";
+  }
+  const bool transposed = p.b_row == 1 && lies_in_vectors(p.b, p.b_column, p.b_batch);
+  return transposed ? "copied_transposed_" : "";
+}
+
+// The kernel for matrix units. Operands of bf16 lie in memory as f32 and are rounded on the way.
 Choice choose_coop(const MatmulProblem& p, std::int64_t batches) {
   const std::int64_t tile = is_enough(p, batches, 128) ? 128 : 64;
-  return {"matmul_coop" + std::to_string(tile) + "_", tile, tile};
+  return {"matmul_coop" + std::to_string(tile) + "_" +
+              (p.c.dtype == DataType::f16 ? copied(p) : std::string()),
+          tile, tile};
 }
 
 constexpr std::string_view kFunctions[] = {"",     "relu", "gelu_erf", "gelu_tanh",
-                                           "silu", "tanh", "sigmoid"};
+                                           "silu", "tanh", "sigmoid",  "hard_swish"};
 
 }  // namespace
 
@@ -101,10 +122,6 @@ std::optional<std::int32_t> fused_activation(std::string_view function) {
   const auto* const at = std::ranges::find(kFunctions, function);
   if (at == std::end(kFunctions)) return std::nullopt;
   return static_cast<std::int32_t>(at - std::begin(kFunctions));
-}
-
-std::string_view activation_name(std::int32_t number) {
-  return kFunctions[number];
 }
 
 std::optional<std::string> why_no_matmul(const Query& query, DataType storage) {

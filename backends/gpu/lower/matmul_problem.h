@@ -28,8 +28,6 @@ struct MatmulProblem {
 // The number that kernels know a function by; nullopt if matmul kernels cannot apply it.
 std::optional<std::int32_t> fused_activation(std::string_view function);
 
-std::string_view activation_name(std::int32_t number);
-
 std::optional<std::string> why_no_matmul(const Query& query, DataType storage);
 
 // What products are made of where they are left to kernels for matrix units: f16 for f16, bf16 for
