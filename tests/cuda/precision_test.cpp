@@ -7,6 +7,7 @@
 #include "tests/cuda/cuda_fixture.h"
 #include "tests/gpu/device_fixture.h"
 #include "tests/gpu/lowering_fixture.h"
+#include "tests/graph/builder.h"
 
 namespace concord::cuda {
 namespace {
@@ -47,6 +48,29 @@ TEST(CudaPrecision, Int8WantsAQuantisedModel) {
   test.precision = Precision::int8;
   EXPECT_THAT(error_of([&] { gpu::plan_node(test); }),
               HasSubstr("precision=int8 on a model of floats"));
+}
+
+// Bytes that a product of bytes [4, 256] by [256, 512] through the library needs.
+MemoryUse memory_of_bytes(bool constant) {
+  graph::Builder b;
+  const Tensor weights = Tensor::zeros(DataType::i8, {256, 512});
+  const graph::ValueId x = b.input("x", DataType::i8, {Dim(4), Dim(256)});
+  const graph::ValueId w =
+      constant ? b.constant(weights) : b.input("w", DataType::i8, {Dim(256), Dim(512)});
+  b.graph.outputs = {b.op(graph::OpKind::matmul_integer, {x, w})};
+  const auto backend = gpu::make_backend("cuda", 0, open_fake(true, true), {});
+  return backend->compile(std::make_shared<graph::Graph>(b.graph), {})->plan({})->memory();
+}
+
+// A byte for each weight, and a sum for each column, packed before anything runs.
+TEST(CudaInt8, PacksConstantsOnce) {
+  constexpr std::int64_t kWeights = 256 * 512;
+  const MemoryUse constant = memory_of_bytes(true);
+  EXPECT_EQ(constant.weights, kWeights + 512 * 4);
+  EXPECT_LT(constant.activations, kWeights);
+  const MemoryUse computed = memory_of_bytes(false);
+  EXPECT_EQ(computed.weights, 0);
+  EXPECT_GT(computed.activations, kWeights);
 }
 
 gpu::NodeCase attention(std::int64_t queries, std::int64_t keys, Precision precision) {

@@ -88,14 +88,19 @@ Packed pack_constant(NodeLowering& node, std::int32_t shift, std::int64_t n, std
 
 }  // namespace
 
+bool packs_constant(const NodeLowering& node, std::int64_t k, std::int64_t n) {
+  return node.properties().library_matmul && k != 0 && node.is_constant(1) &&
+         element_count(node.in_shape(1)) == k * n;
+}
+
 bool emit_library_integers(NodeLowering& node, const IntegerProduct& p) {
   if (!node.properties().library_matmul || p.k == 0) return false;
   const std::int32_t a_shift = shift_of(node.in_dtype(0));
   const std::int32_t b_shift = shift_of(node.in_dtype(1));
   const Packed a = pack(node, p.a, a_shift, p.m, p.m, p.k, p.k, 1, p.batch);
-  const bool constant = node.is_constant(1) && node.in_shape(1).size() == 2;
-  const Packed b = constant ? pack_constant(node, b_shift, p.n, p.k, p.batch)
-                            : pack(node, p.b, b_shift, p.n, padded(p.n), p.k, 1, p.n, p.batch);
+  const Packed b = packs_constant(node, p.k, p.n)
+                       ? pack_constant(node, b_shift, p.n, p.k, p.batch)
+                       : pack(node, p.b, b_shift, p.n, padded(p.n), p.k, 1, p.n, p.batch);
   const Operand products = node.temporary(DataType::i32, {p.batch, p.m, b.rows});
   LibraryMatmulCommand command;
   command.a = NodeLowering::read(a.bytes);

@@ -14,6 +14,10 @@ struct IntegerProduct {
   std::int32_t a_zero_step = 0, b_zero_step = 0;
 };
 
+// Whether the library takes the node's b from a constant that is packed once, for all plans: its
+// values need not lie on the device otherwise, and `b` stays undefined.
+bool packs_constant(const NodeLowering& node, std::int64_t k, std::int64_t n);
+
 // By the vendor's library; false where there is none.
 bool emit_library_integers(NodeLowering& node, const IntegerProduct& product);
 

@@ -45,10 +45,11 @@ void lower(NodeLowering& node) {
   if (y.count() == 0) return;
   const Shape batch(y.shape.begin(), y.shape.end() - 2);
   const Operand a = batched(node, node.in(0), batch);
-  const Operand b = batched(node, node.in(1), batch);
   const std::int64_t m = y.shape[y.shape.size() - 2];
   const std::int64_t n = y.shape.back();
   const std::int64_t k = a.shape.back();
+  Operand b;
+  if (!packs_constant(node, k, n)) b = batched(node, node.in(1), batch);
   node.add_flops(2.0 * static_cast<double>(y.count()) * static_cast<double>(k));
   IntegerProduct product{a, b, y, element_count(batch), m, n, k};
   if (node.has(2)) product.a_zero_step = zero_step(node, 2, m);
