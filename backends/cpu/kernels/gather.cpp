@@ -90,6 +90,11 @@ struct AxisWalk {
     }
     return offset;
   }
+  // Positions that follow each other in the index tensor and, for one index, in the data.
+  std::int64_t row() const {
+    const bool follows = rank > 0 && axis + 1 != rank && data_stride[rank - 1] == 1;
+    return follows ? std::max<std::int64_t>(1, extent[rank - 1]) : 1;
+  }
 };
 
 std::int64_t product(std::span<const std::int64_t> shape) {
@@ -296,15 +301,23 @@ bool scatter_elements(Element type, ScatterOp op, std::span<const std::int64_t> 
   const AxisWalk walk(dst_stride, data_shape, index_shape, axis);
   const ApplyRun apply = apply_for(type);
   const std::int64_t total = product(index_shape);
-  // In order and by one thread: equal indices are applied one after the other.
-  for (std::int64_t i = 0; i < total; ++i) {
-    const std::int64_t index = read_index(indices, i);
-    const std::int64_t place = resolve(index, walk.axis_extent);
-    if (place < 0) {
-      if (bad != nullptr) *bad = index;
-      return false;
+  const std::int64_t width = walk.row();
+  // In order and by one thread: equal indices are applied one after the other. Those that follow
+  // each other along a row make one run.
+  for (std::int64_t row = 0; row < total; row += width) {
+    const std::int64_t base = walk.base(row);
+    for (std::int64_t begin = 0; begin < width;) {
+      const std::int64_t index = read_index(indices, row + begin);
+      std::int64_t end = begin + 1;
+      while (end < width && read_index(indices, row + end) == index) ++end;
+      const std::int64_t place = resolve(index, walk.axis_extent);
+      if (place < 0) {
+        if (bad != nullptr) *bad = index;
+        return false;
+      }
+      apply(op, end - begin, updates, row + begin, dst, base + begin + place * walk.axis_stride);
+      begin = end;
     }
-    apply(op, 1, updates, i, dst, walk.base(i) + place * walk.axis_stride);
   }
   return true;
 }
