@@ -15,10 +15,10 @@ namespace HWY_NAMESPACE {
 namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 
-using D = hn::ScalableTag<float>;
-using V = hn::Vec<D>;
-constexpr D kTag;
-constexpr std::int64_t kLanes = static_cast<std::int64_t>(hn::MaxLanes(D()));
+using Full = hn::ScalableTag<float>;
+template <class D>
+constexpr std::int64_t kLanesOf = static_cast<std::int64_t>(hn::MaxLanes(D()));
+constexpr std::int64_t kLanes = kLanesOf<Full>;
 
 // The taps that meet the input for one output element of an axis: [first, end).
 struct Taps {
@@ -38,17 +38,20 @@ Taps taps_of(const ConvExtents& e, int axis, std::int64_t o) {
   return t;
 }
 
-// `width` output elements side by side that all have the same taps, for kVectors vectors of
+// kWidth output elements side by side that all have the same taps, for kVectors vectors of
 // channels.
-template <int kVectors, int kWidth>
+template <class D, int kVectors, int kWidth>
 HWY_INLINE void depthwise_tile(const ConvArgs& args, const float* weights, const float* x,
                                const Taps& t0, const Taps& t1, const Taps& t2, std::int64_t channel,
                                float* y) {
+  const D d;
+  using V = hn::Vec<D>;
+  constexpr std::int64_t kStep = kLanesOf<D>;
   const ConvExtents& e = args.extents;
   const std::int64_t channels = e.out_channels;
   V sums[kWidth][kVectors];
   for (int w = 0; w < kWidth; ++w) {
-    for (int v = 0; v < kVectors; ++v) sums[w][v] = hn::Zero(kTag);
+    for (int v = 0; v < kVectors; ++v) sums[w][v] = hn::Zero(d);
   }
   const std::int64_t step = e.stride[2] * args.spatial_stride[2];
   for (std::int64_t k0 = t0.first; k0 < t0.end; ++k0) {
@@ -59,10 +62,9 @@ HWY_INLINE void depthwise_tile(const ConvArgs& args, const float* weights, const
       for (std::int64_t k2 = t2.first; k2 < t2.end; ++k2) {
         const float* pixel = row + (t2.start + k2 * e.dilation[2]) * args.spatial_stride[2];
         for (int v = 0; v < kVectors; ++v) {
-          const V weight = hn::LoadU(kTag, tap + k2 * channels + v * kLanes);
+          const V weight = hn::LoadU(d, tap + k2 * channels + v * kStep);
           for (int w = 0; w < kWidth; ++w) {
-            sums[w][v] =
-                hn::MulAdd(hn::LoadU(kTag, pixel + w * step + v * kLanes), weight, sums[w][v]);
+            sums[w][v] = hn::MulAdd(hn::LoadU(d, pixel + w * step + v * kStep), weight, sums[w][v]);
           }
         }
       }
@@ -70,15 +72,15 @@ HWY_INLINE void depthwise_tile(const ConvArgs& args, const float* weights, const
   }
   // The bias comes last: in front, a large one would round every product that is added to it.
   for (int v = 0; v < kVectors; ++v) {
-    const std::int64_t c = channel + v * kLanes;
-    const V bias = args.bias != nullptr ? hn::LoadU(kTag, args.bias + c) : hn::Zero(kTag);
+    const std::int64_t c = channel + v * kStep;
+    const V bias = args.bias != nullptr ? hn::LoadU(d, args.bias + c) : hn::Zero(d);
     for (int w = 0; w < kWidth; ++w) {
-      hn::StoreU(hn::Add(sums[w][v], bias), kTag, y + w * channels + c);
+      hn::StoreU(hn::Add(sums[w][v], bias), d, y + w * channels + c);
     }
   }
 }
 
-// The channels that do not fill a vector.
+// The channels that do not fill the smallest vector.
 void depthwise_rest(const ConvArgs& args, const float* weights, const float* x, const Taps& t0,
                     const Taps& t1, const Taps& t2, std::int64_t channel, float* y) {
   const ConvExtents& e = args.extents;
@@ -95,6 +97,29 @@ void depthwise_rest(const ConvArgs& args, const float* weights, const float* x, 
       }
     }
     y[c] = args.bias != nullptr ? sum + args.bias[c] : sum;
+  }
+}
+
+// All channels that fill vectors, the widest first; `channel` is moved to what is left.
+template <int kWidth>
+HWY_INLINE void depthwise_tiles(const ConvArgs& args, const float* weights, const float* x,
+                                const Taps& t0, const Taps& t1, const Taps& t2,
+                                std::int64_t& channel, float* y) {
+  using Half = hn::CappedTag<float, 8>;
+  using Quarter = hn::CappedTag<float, 4>;
+  std::int64_t& c = channel;
+  const std::int64_t channels = args.extents.out_channels;
+  for (; c + 4 * kLanes <= channels; c += 4 * kLanes) {
+    depthwise_tile<Full, 4, kWidth>(args, weights, x, t0, t1, t2, c, y);
+  }
+  for (; c + kLanes <= channels; c += kLanes) {
+    depthwise_tile<Full, 1, kWidth>(args, weights, x, t0, t1, t2, c, y);
+  }
+  for (; c + kLanesOf<Half> <= channels; c += kLanesOf<Half>) {
+    depthwise_tile<Half, 1, kWidth>(args, weights, x, t0, t1, t2, c, y);
+  }
+  for (; c + kLanesOf<Quarter> <= channels; c += kLanesOf<Quarter>) {
+    depthwise_tile<Quarter, 1, kWidth>(args, weights, x, t0, t1, t2, c, y);
   }
 }
 
@@ -115,23 +140,13 @@ void depthwise_row(const ConvArgs& args, const float* weights, std::int64_t batc
     float* out = y + o2 * channels;
     std::int64_t c = 0;
     if (wide) {
-      for (; c + 4 * kLanes <= channels; c += 4 * kLanes) {
-        depthwise_tile<4, 4>(args, weights, x, t0, t1, t2, c, out);
-      }
-      for (; c + kLanes <= channels; c += kLanes) {
-        depthwise_tile<1, 4>(args, weights, x, t0, t1, t2, c, out);
-      }
+      depthwise_tiles<4>(args, weights, x, t0, t1, t2, c, out);
       for (int w = 0; c < channels && w < 4; ++w) {
         depthwise_rest(args, weights, x, t0, t1, taps_of(e, 2, o2 + w), c, out + w * channels);
       }
       o2 += 4;
     } else {
-      for (; c + 4 * kLanes <= channels; c += 4 * kLanes) {
-        depthwise_tile<4, 1>(args, weights, x, t0, t1, t2, c, out);
-      }
-      for (; c + kLanes <= channels; c += kLanes) {
-        depthwise_tile<1, 1>(args, weights, x, t0, t1, t2, c, out);
-      }
+      depthwise_tiles<1>(args, weights, x, t0, t1, t2, c, out);
       if (c < channels) depthwise_rest(args, weights, x, t0, t1, t2, c, out);
       ++o2;
     }
@@ -140,9 +155,10 @@ void depthwise_row(const ConvArgs& args, const float* weights, std::int64_t batc
 
 // to[0, n) += from[0, n)
 void add_row(std::int64_t n, const float* from, float* to) {
+  const Full d;
   std::int64_t i = 0;
   for (; i + kLanes <= n; i += kLanes) {
-    hn::StoreU(hn::Add(hn::LoadU(kTag, to + i), hn::LoadU(kTag, from + i)), kTag, to + i);
+    hn::StoreU(hn::Add(hn::LoadU(d, to + i), hn::LoadU(d, from + i)), d, to + i);
   }
   for (; i < n; ++i) to[i] += from[i];
 }
