@@ -99,6 +99,15 @@ HWY_NOINLINE void write_tile(const float* sums, std::int64_t ld_sums, const Tile
     if (j == out.columns) continue;
     // The sums are padded to whole vectors; nothing else is.
     const auto left = static_cast<std::size_t>(out.columns - j);
+#if HWY_TARGET == HWY_AVX3
+    if (out.c_type == Element::f32) {
+      const auto mask = hn::FirstN(d, left);
+      const MatVec x =
+          finish(j, [mask](const float* p) HWY_ATTR { return hn::MaskedLoad(mask, MatTag(), p); });
+      hn::BlendedStore(x, mask, d, reinterpret_cast<float*>(out.c) + offset + j);
+      continue;
+    }
+#endif
     HWY_ALIGN float lanes[kMatLanes];
     const MatVec x = finish(j, [left](const float* p) HWY_ATTR {
       HWY_ALIGN float part[kMatLanes] = {};
