@@ -71,6 +71,21 @@ OpCases cases_conv() {
       conv("depthwise, wide", {1, 80, 11, 14}, {80, 1, 5, 5}, {{2, 2}, {2, 2, 2, 2}, {1, 1}, 80}));
   list.push_back(
       conv("depthwise, multiplied", {1, 4, 6, 6}, {8, 1, 3, 3}, {{1, 1}, {1, 1, 1, 1}, {1, 1}, 4}));
+  list.push_back(conv("deep", {2, 40, 9, 7}, {70, 40, 3, 3}, padded));
+  list.push_back(conv("deep, strides and dilations", {2, 33, 12, 23}, {20, 33, 3, 2},
+                      {{2, 3}, {2, 1, 0, 1}, {2, 2}}));
+  list.push_back(
+      conv("deep, pads beyond", {1, 32, 2, 2}, {17, 32, 3, 3}, {{1, 1}, {3, 3, 3, 3}, {1, 1}}));
+  list.push_back(conv("deep, one by one, strided", {2, 32, 9, 11}, {24, 32, 1, 1},
+                      {{2, 2}, {0, 0, 0, 0}, {1, 1}}));
+  list.push_back(conv("deep, three axes", {2, 32, 4, 5, 6}, {5, 32, 3, 2, 3},
+                      {{1, 1, 1}, {1, 0, 1, 1, 1, 1}, {1, 1, 1}}));
+  list.push_back(conv("deep, gelu", {1, 32, 6, 6}, {9, 32, 3, 3}, padded)
+                     .set("activation", "gelu_erf")
+                     .set("alpha", 0.0)
+                     .set("beta", 0.0));
+  list.push_back(
+      scaled("image to the edge", {2, 3, 9, 9}, {8, 3, 5, 5}, {{2, 2}, {0, 0, 0, 0}, {1, 1}}));
   list.push_back(scaled("one by one", {2, 16, 5, 7}, {24, 16, 1, 1}, plain));
   list.push_back(scaled("three by three", {2, 16, 9, 7}, {70, 16, 3, 3}, padded));
   list.push_back(scaled("odd channels", {1, 13, 6, 5}, {7, 13, 3, 3}, padded, false));

@@ -52,21 +52,29 @@ int matmul_panel_width() {
 
 // Also reads the weights for gather_columns; keeps PackedWeights' insides out of other files.
 struct MatmulAccess {
-  static void run(const PackedWeights& w, const MatmulArgs& args) {
-    const int width = matmul_panel_width();
-    if (w.panel_ != width) {
+  static const std::byte* panels(const PackedWeights& w) {
+    if (w.panel_ != matmul_panel_width()) {
       throw std::logic_error("weights were packed for another instruction set");
     }
-    const std::int64_t panels = (w.n() + width - 1) / width;
+    return w.buffer_.data();
+  }
+  static void run(const PackedWeights& w, const MatmulArgs& args) {
+    const int width = matmul_panel_width();
+    const std::byte* packed = panels(w);
+    const std::int64_t count = (w.n() + width - 1) / width;
     const auto multiplies = static_cast<double>(args.rows) * static_cast<double>(w.n() * w.k());
     const double nanoseconds = std::max(multiplies / 50, static_cast<double>(w.bytes()) / 25) + 1;
-    run_regions(cut_product(args.rows, panels, nanoseconds), [&](const MatmulRegion& region) {
+    run_regions(cut_product(args.rows, count, nanoseconds), [&](const MatmulRegion& region) {
       HWY_DYNAMIC_DISPATCH(matmul_share)
-      ({&args, w.buffer_.data(), w.k(), w.n(), w.storage(), region.row_begin, region.row_end,
+      ({&args, packed, w.k(), w.n(), w.storage(), region.row_begin, region.row_end,
         region.panel_begin, region.panel_end});
     });
   }
 };
+
+const std::byte* packed_panels(const PackedWeights& weights) {
+  return MatmulAccess::panels(weights);
+}
 
 void matmul(const PackedWeights& weights, const MatmulArgs& args) {
   if (args.rows > 0 && weights.n() > 0) MatmulAccess::run(weights, args);

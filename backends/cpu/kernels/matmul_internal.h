@@ -26,6 +26,10 @@ inline std::int64_t panel_bytes(std::int64_t k, Element storage, int width) {
 void pack_panel(const MatrixView& matrix, std::int64_t k0, std::int64_t rows, std::int64_t n0,
                 int columns, int width, Element storage, std::byte* panel);
 
+// The packed copy: panel by panel, k by k. Throws std::logic_error if it was packed for another
+// instruction set.
+const std::byte* packed_panels(const PackedWeights& weights);
+
 // One thread's share: rows [row_begin, row_end), panels [panel_begin, panel_end).
 struct MatmulShare {
   const MatmulArgs* args;
