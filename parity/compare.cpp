@@ -70,6 +70,12 @@ class Comparison {
     }
     if (answers.size() > 1) report.agreement = agreement_of(answers);
     if (options_.decode > 0) decode_all(one, report, alive);
+    for (const std::size_t index : alive) {
+      if (!has_speed(report.participants[index].device)) {
+        report.participants[index].performance.reset();
+      }
+    }
+    std::erase_if(alive, [&](std::size_t i) { return !report.participants[i].performance; });
     if (options_.measure) measure_all(one, report, alive);
     return report;
   }

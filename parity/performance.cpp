@@ -40,6 +40,10 @@ double floor_of(const Interval& twins) {
 
 }  // namespace
 
+bool has_speed(const DeviceInfo& device) {
+  return device.type != "imitated";
+}
+
 std::string_view to_string(Speed speed) {
   switch (speed) {
     case Speed::faster:

@@ -29,6 +29,9 @@ struct SpeedRatio {
 // `floor` ≥ 1, the largest ratio that is still noise.
 SpeedRatio judge_ratio(const Interval& ratio, double floor);
 
+// Whether its speed means anything: not where a device is only imitated (CUDA's software driver).
+bool has_speed(const DeviceInfo& device);
+
 // What one participant costs on one set of inputs.
 struct Performance {
   std::string spec;

@@ -38,8 +38,11 @@ PhysicalDevice physical_device(const Driver& driver, int ordinal) {
   p.name = name.data();
   p.driver = driver.version_text();
   p.driver_info = "capability " + capability_text(device.capability);
-  p.type = attribute(CU_DEVICE_ATTRIBUTE_INTEGRATED) != 0 ? gpu::DeviceType::kIntegrated
-                                                          : gpu::DeviceType::kDiscrete;
+  // So the driver of tests/fake_cuda names its devices.
+  const bool imitated = p.name.find("software driver") != std::string::npos;
+  p.type = imitated                                         ? gpu::DeviceType::kImitated
+           : attribute(CU_DEVICE_ATTRIBUTE_INTEGRATED) != 0 ? gpu::DeviceType::kIntegrated
+                                                            : gpu::DeviceType::kDiscrete;
   p.memory_bytes = memory;
   p.max_allocation_bytes = memory;
   p.units = attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);

@@ -16,7 +16,14 @@
 
 namespace concord::gpu {
 
-enum class DeviceType : std::uint8_t { kDiscrete, kIntegrated, kVirtual, kCpu, kOther };
+enum class DeviceType : std::uint8_t {
+  kDiscrete,
+  kIntegrated,
+  kVirtual,
+  kCpu,
+  kImitated,  // a driver for tests, whose speed means nothing
+  kOther,
+};
 
 struct DeviceProperties {
   std::string name;

@@ -107,6 +107,9 @@ DeviceInfo device_info(int index, const DeviceProperties& properties) {
     case DeviceType::kVirtual:
       info.type = "virtual";
       break;
+    case DeviceType::kImitated:
+      info.type = "imitated";
+      break;
     case DeviceType::kOther:
       info.type = "other";
       break;

@@ -212,6 +212,10 @@ class Bench {
 
   void first_run(Participant& participant) const {
     const parity::WorkerReady& ready = participant.worker->ready();
+    if (!parity::has_speed(ready.device)) {
+      throw Error(ErrorKind::failed, ready.device.name + " only imitates a device: it has no speed",
+                  "use concord parity, or a device");
+    }
     const parity::WorkerRun first = participant.worker->run(one_.inputs, false);
     parity::Performance& result = participant.result;
     result.load_ms = ready.load_ms;

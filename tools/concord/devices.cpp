@@ -7,6 +7,7 @@
 #include "backends/registry.h"
 #include "graph/error.h"
 #include "parity/ceilings_text.h"
+#include "parity/performance.h"
 #include "tools/concord/commands.h"
 #include "tools/concord/validators.h"
 
@@ -78,6 +79,7 @@ CeilingsList calibrate(const std::vector<BackendStatus>& backends, const Devices
     auto& of_backend = list.emplace_back(status.devices.size());
     if (!options.calibrate || !status.available || status.name == "reference") continue;
     for (std::size_t d = 0; d < status.devices.size(); ++d) {
+      if (!parity::has_speed(status.devices[d])) continue;
       std::string text = status.name;
       if (status.devices.size() > 1) {
         text += ":device=" + std::to_string(status.devices[d].index);
