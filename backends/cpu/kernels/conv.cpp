@@ -71,15 +71,15 @@ ElementOp element_op(Activation activation) {
 }
 
 // Activation and residual over finished sums.
-void finish_rows(const ConvArgs& a) {
-  if (a.activation == Activation::none && a.residual == nullptr) return;
+void finish_rows(const ConvArgs& a, Activation activation) {
+  if (activation == Activation::none && a.residual == nullptr) return;
   const ConvExtents& e = a.extents;
   const std::int64_t rows = e.batch * e.out[0] * e.out[1];
   const std::int64_t width = e.out[2] * e.out_channels;
   parallel_for(rows, 1 + 10000 / (1 + width), [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t row = begin; row < end; ++row) {
       float* y = a.y + row * width;
-      if (a.activation != Activation::none) unary(element_op(a.activation), width, y, y);
+      if (activation != Activation::none) unary(element_op(activation), width, y, y);
       if (a.residual != nullptr) {
         add_floats(width, a.residual + row * width, y);
       }
@@ -144,13 +144,13 @@ void convolve(const PackedFilter& filter, const ConvArgs& args) {
   if (e.batch * e.out_pixels() * e.out_channels == 0) return;
   if (filter.depthwise_.size() != 0) {
     convolve_depthwise(filter.depthwise_.as<float>(), args);
-    finish_rows(args);
+    finish_rows(args, args.activation);
     return;
   }
   // Narrow products pay for patches only along short lines, most of which are borders.
   if (filter.direct_.size() != 0 && (filter.groups_.empty() || e.out[2] >= kLongLine)) {
     convolve_direct(filter.direct_.as<float>(), filter.channels_last_, args);
-    finish_rows(args);
+    finish_rows(args, args.activation == Activation::relu ? Activation::none : args.activation);
     return;
   }
   const PatchSource<float> source{&e, args.x, args.batch_stride, args.channel_stride,

@@ -29,7 +29,8 @@ struct DirectLine {
   const float* weights;  // [panels, depth, panel]
   const float* bias;
   std::int64_t channels;
-  float* y;  // [outputs, channels]
+  float* y;   // [outputs, channels]
+  bool relu;  // the activation, if it is this one
 };
 }  // namespace concord::cpu
 #endif
@@ -88,7 +89,8 @@ void tile(const DirectLine& line, std::int64_t first, int valid, const float* we
     const V bias = hn::Load(kTag, lanes);
     for (int p = 0; p < valid; ++p) {
       float* y = line.y + (first + p) * line.channels + c;
-      const V sum = hn::Add(sums[p][v], bias);
+      V sum = hn::Add(sums[p][v], bias);
+      if (line.relu) sum = hn::IfThenElse(hn::Le(sum, hn::Zero(kTag)), hn::Zero(kTag), sum);
       if (count == kLanes) {
         hn::StoreU(sum, kTag, y);
       } else {
@@ -102,9 +104,18 @@ void tile(const DirectLine& line, std::int64_t first, int valid, const float* we
 template <int kVectors, int kPixels>
 void segment(const DirectLine& line, std::int64_t begin, std::int64_t end, const float* weights,
              std::int64_t channel) {
+  // The last tile is no wider than it must be: what it computes beyond the end is thrown away.
+  constexpr int kThird = std::max(1, kPixels / 3);
+  constexpr int kTwoThirds = std::max(1, 2 * kPixels / 3);
   for (std::int64_t first = begin; first < end; first += kPixels) {
     const auto valid = static_cast<int>(std::min<std::int64_t>(kPixels, end - first));
-    tile<kVectors, kPixels>(line, first, valid, weights, channel);
+    if (valid <= kThird) {
+      tile<kVectors, kThird>(line, first, valid, weights, channel);
+    } else if (valid <= kTwoThirds) {
+      tile<kVectors, kTwoThirds>(line, first, valid, weights, channel);
+    } else {
+      tile<kVectors, kPixels>(line, first, valid, weights, channel);
+    }
   }
 }
 
@@ -318,6 +329,7 @@ void run_lines(const float* weights, const ConvArgs& a, const std::int64_t* offs
     line.weights = weights;
     line.bias = a.bias;
     line.channels = e.out_channels;
+    line.relu = a.activation == Activation::relu;
     line.y = a.y + i * e.out[2] * e.out_channels;
     HWY_DYNAMIC_DISPATCH(direct_line)(line);
   }
