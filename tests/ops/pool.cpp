@@ -42,6 +42,10 @@ OpCases cases_pool() {
       pool("max with indices, column major", "max", f32, {1, 2, 6, 8}, {2, 2}, {2, 2}, {0, 0, 0, 0})
           .set("storage_order", 1)
           .outputs(2));
+  list.push_back(
+      pool("max of many taps", "max", f32, {2, 70, 11, 12}, {9, 10}, {2, 1}, {0, 0, 0, 0}));
+  list.push_back(
+      pool("average of many taps", "average", f32, {2, 70, 11, 12}, {9, 10}, {2, 1}, {4, 4, 0, 0}));
   list.push_back(pool("max u8", "max", u8, {1, 3, 6, 6}, {2, 2}, {2, 2}, {0, 0, 0, 0}));
   list.push_back(pool("max dilated", "max", f32, {1, 3, 9, 9}, {2, 2}, {1, 1}, {0, 0, 0, 0})
                      .ints("dilations", {3, 2}));

@@ -1,9 +1,11 @@
 #include "backends/cpu/kernels/pool.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <span>
 
 #include "backends/cpu/kernels/parallel.h"
 
@@ -21,26 +23,55 @@ namespace hn = hwy::HWY_NAMESPACE;
 using D = hn::ScalableTag<float>;
 constexpr D kTag;
 constexpr std::int64_t kLanes = static_cast<std::int64_t>(hn::MaxLanes(D()));
-}  // namespace
 
-// to = to + from, or the larger of the two (NaN if either is NaN), over a row of channels.
-void pool_add(std::int64_t n, const float* from, float* to) {
-  std::int64_t i = 0;
-  for (; i + kLanes <= n; i += kLanes) {
-    hn::StoreU(hn::Add(hn::LoadU(kTag, to + i), hn::LoadU(kTag, from + i)), kTag, to + i);
-  }
-  for (; i < n; ++i) to[i] += from[i];
+// a + b, or the larger of the two: NaN if either is NaN.
+template <bool kMax, class V>
+HWY_INLINE V joined(V a, V b) {
+  if constexpr (!kMax) return hn::Add(a, b);
+  return hn::IfThenElse(hn::Or(hn::Gt(a, b), hn::IsNaN(a)), a, b);
 }
 
-void pool_max(std::int64_t n, const float* from, float* to) {
-  std::int64_t i = 0;
-  for (; i + kLanes <= n; i += kLanes) {
-    const auto a = hn::LoadU(kTag, to + i);
-    const auto b = hn::LoadU(kTag, from + i);
-    const auto keep = hn::Or(hn::Gt(a, b), hn::IsNaN(a));
-    hn::StoreU(hn::IfThenElse(keep, a, b), kTag, to + i);
+// Channels [c, c + kVectors · lanes) of one output pixel, over its taps.
+template <bool kMax, int kVectors>
+HWY_INLINE void pool_vectors(const float* x, std::span<const std::int64_t> taps, std::int64_t c,
+                             float* y) {
+  hn::Vec<D> sums[kVectors];
+  for (int v = 0; v < kVectors; ++v) sums[v] = hn::LoadU(kTag, y + c + v * kLanes);
+  for (const std::int64_t tap : taps) {
+    for (int v = 0; v < kVectors; ++v) {
+      sums[v] = joined<kMax>(sums[v], hn::LoadU(kTag, x + tap + c + v * kLanes));
+    }
   }
-  for (; i < n; ++i) to[i] = to[i] > from[i] || to[i] != to[i] ? to[i] : from[i];
+  for (int v = 0; v < kVectors; ++v) hn::StoreU(sums[v], kTag, y + c + v * kLanes);
+}
+
+template <bool kMax>
+void pool_channels(std::int64_t channels, const float* x, std::span<const std::int64_t> taps,
+                   float* y) {
+  std::int64_t c = 0;
+  for (; c + 4 * kLanes <= channels; c += 4 * kLanes) pool_vectors<kMax, 4>(x, taps, c, y);
+  for (; c + kLanes <= channels; c += kLanes) pool_vectors<kMax, 1>(x, taps, c, y);
+  for (; c < channels; ++c) {
+    for (const std::int64_t tap : taps) {
+      const float next = x[tap + c];
+      if constexpr (kMax) {
+        y[c] = y[c] > next || y[c] != y[c] ? y[c] : next;
+      } else {
+        y[c] += next;
+      }
+    }
+  }
+}
+
+}  // namespace
+
+// y = the sum, or the largest (NaN if one is NaN), of what it holds and the taps of its pixel,
+// which lie at these offsets from x.
+void pool_add(std::int64_t channels, const float* x, std::span<const std::int64_t> taps, float* y) {
+  pool_channels<false>(channels, x, taps, y);
+}
+void pool_max(std::int64_t channels, const float* x, std::span<const std::int64_t> taps, float* y) {
+  pool_channels<true>(channels, x, taps, y);
 }
 
 // to = factor · from (first) or to + factor · from.
@@ -127,18 +158,30 @@ void pool_pixel(const PoolArgs& a, const float* x, const AxisTaps (&t)[3], float
   const ConvExtents& e = a.extents;
   const std::int64_t channels = e.in_channels;
   std::fill_n(y, channels, a.op == PoolOp::max ? -std::numeric_limits<float>::infinity() : 0.0f);
-  for_each_tap(e, t, a.spatial_stride, [&](std::int64_t offset) {
+  constexpr std::size_t kTaps = 64;  // handed over at once
+  std::array<std::int64_t, kTaps> taps;
+  std::size_t count = 0;
+  const auto flush = [&] {
+    const std::span<const std::int64_t> found(taps.data(), count);
+    count = 0;
     if (a.op == PoolOp::max) {
-      HWY_DYNAMIC_DISPATCH(pool_max)(channels, x + offset, y);
-    } else if (a.op == PoolOp::average) {
-      HWY_DYNAMIC_DISPATCH(pool_add)(channels, x + offset, y);
+      HWY_DYNAMIC_DISPATCH(pool_max)(channels, x, found, y);
     } else {
-      for (std::int64_t c = 0; c < channels; ++c) y[c] += power(x[offset + c], a.p);
+      HWY_DYNAMIC_DISPATCH(pool_add)(channels, x, found, y);
     }
+  };
+  for_each_tap(e, t, a.spatial_stride, [&](std::int64_t offset) {
+    if (a.op == PoolOp::lp) {
+      for (std::int64_t c = 0; c < channels; ++c) y[c] += power(x[offset + c], a.p);
+      return;
+    }
+    taps[count++] = offset;
+    if (count == kTaps) flush();
   });
+  if (count > 0) flush();
   if (a.op == PoolOp::average) {
-    const auto count = static_cast<float>(divisor(a, t));
-    for (std::int64_t c = 0; c < channels; ++c) y[c] /= count;
+    const auto elements = static_cast<float>(divisor(a, t));
+    for (std::int64_t c = 0; c < channels; ++c) y[c] /= elements;
   } else if (a.op == PoolOp::lp) {
     for (std::int64_t c = 0; c < channels; ++c) y[c] = root(y[c], a.p);
   }
