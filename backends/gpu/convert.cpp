@@ -194,8 +194,7 @@ std::optional<DataType> storage_type(DataType dtype, Precision precision) {
 }
 
 DataType shown_type(DataType dtype, Precision precision) {
-  const bool wide = dtype == DataType::f32 || dtype == DataType::f16;
-  return wide ? storage_type(dtype, precision).value_or(dtype) : dtype;
+  return dtype == DataType::f32 ? storage_type(dtype, precision).value_or(dtype) : dtype;
 }
 
 const char* type_suffix(DataType storage) {

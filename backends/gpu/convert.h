@@ -25,8 +25,8 @@ std::optional<DataType> storage_type(DataType dtype, Precision precision);
 // "f32", "f16", "f64", "i32", "u32": how kernels are named by what they read and write.
 const char* type_suffix(DataType storage);
 
-// The type in which reports show a value: floats that kernels compute with as they are stored,
-// others as the model has them.
+// The type in which reports show a value: f32 as it is stored, others as the model has them, to
+// which results are brought back.
 DataType shown_type(DataType dtype, Precision precision);
 
 // Copies host elements into `target`, as `storage`. Integers that don't fit 32 bits are an error

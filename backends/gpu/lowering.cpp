@@ -209,8 +209,8 @@ bool leaves_numbers_alone(graph::OpKind op) {
 void NodeLowering::finish() {
   if (leaves_numbers_alone(node_.op)) return;
   for (const std::size_t i : written_) {
-    if (!lies_wider(out_dtype(i))) continue;
     const Operand y = out(i);
+    if (!lies_wider(out_dtype(i), y.dtype)) continue;
     emit_narrow(*this, y, y, out_dtype(i), Overflow::wrap);
   }
 }

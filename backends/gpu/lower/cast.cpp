@@ -53,7 +53,7 @@ void lower(NodeLowering& node) {
   }
   const bool from_integers = !is_float(from);
   const bool exact = from == to || (from_integers && !is_float(to) && holds(to, from));
-  if (exact || !lies_wider(to)) {
+  if (exact || !lies_wider(to, storage)) {
     if (x.dtype == storage || (from_integers && !is_float(to))) {
       return node.alias(0, emit_cast(node, x, storage));
     }

@@ -143,7 +143,7 @@ void lower(NodeLowering& node) {
     }
     dtypes.push_back(dtype_after(instr, dtypes));
     // Integers overflow at every step; floats round once, at the end.
-    if (!last && is_integer(dtypes.back()) && lies_wider(dtypes.back())) {
+    if (!last && is_integer(dtypes.back()) && bits(dtypes.back()) < 32) {
       emit_narrow(node, y, y, dtypes.back(), Overflow::wrap);
     }
     if (last && !whole) emit_broadcast(node, emit_cast(node, y, node.out_type()), node.out());

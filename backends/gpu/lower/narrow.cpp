@@ -23,6 +23,8 @@ struct FloatForm {
 
 FloatForm form_of(DataType dtype) {
   switch (dtype) {
+    case DataType::f16:
+      return {10, -14, 65504.0F, kHasInfinity};
     case DataType::f8e4m3fn:
       return {3, -6, 448.0F, 0};
     case DataType::f8e4m3fnuz:
@@ -39,7 +41,8 @@ FloatForm form_of(DataType dtype) {
 void narrow_float(NodeLowering& node, const Operand& x, const Operand& y, DataType dtype,
                   Overflow overflow) {
   const std::int32_t n = to_i32(y.count());
-  const bool saturate = overflow == Overflow::saturate;
+  // Types of 16 bits have infinity for that.
+  const bool saturate = overflow == Overflow::saturate && bits(dtype) < 16;
   if (dtype == DataType::bf16) {
     node.dispatch(kernels::narrow_bfloat_f32, flat_groups(n), {node.read(x), node.write(y), n});
   } else if (dtype == DataType::f8e8m0) {
@@ -71,9 +74,9 @@ void narrow_integer(NodeLowering& node, const Operand& x, const Operand& y, Data
 
 }  // namespace
 
-bool lies_wider(DataType dtype) {
+bool lies_wider(DataType dtype, DataType storage) {
   if (is_integer(dtype)) return bits(dtype) < 32;
-  return is_float(dtype) && dtype != DataType::f16 && bits(dtype) < 32;
+  return is_float(dtype) && dtype != storage && bits(dtype) < 32;
 }
 
 void emit_narrow(NodeLowering& node, const Operand& x, const Operand& y, DataType dtype,

@@ -13,8 +13,8 @@ enum class Overflow : std::uint8_t {
   saturate,  // the nearest number that it has
 };
 
-// Whether some number that lies in the storage type is none of `dtype`'s.
-bool lies_wider(DataType dtype);
+// Whether some number of `storage`, in which `dtype` lies, is none of `dtype`'s.
+bool lies_wider(DataType dtype, DataType storage);
 
 // y = x as numbers of `dtype`; both are of its storage type. x and y may be the same.
 void emit_narrow(NodeLowering& node, const Operand& x, const Operand& y, DataType dtype,
