@@ -93,6 +93,14 @@ OpCases cases_conv() {
   list.push_back(scaled("image", {2, 3, 17, 19}, {8, 3, 7, 7}, {{2, 2}, {3, 3, 3, 3}, {1, 1}}));
   list.push_back(
       scaled("strides, dilations", {1, 9, 12, 13}, {5, 9, 3, 2}, {{2, 3}, {2, 1, 0, 1}, {2, 2}}));
+  for (const DataType type : {DataType::u8, DataType::i8}) {
+    const std::string name = "deep " + std::string(to_string(type));
+    list.push_back(scaled(name, {2, 36, 9, 7}, {70, 36, 3, 3}, padded, true, type));
+    list.push_back(scaled(name + ", strides, dilations", {2, 32, 12, 23}, {20, 32, 3, 2},
+                          {{2, 3}, {2, 1, 0, 1}, {2, 2}}, true, type));
+    list.push_back(scaled(name + ", pads beyond", {1, 32, 2, 2}, {17, 32, 3, 3},
+                          {{1, 1}, {3, 3, 3, 3}, {1, 1}}, true, type));
+  }
   list.push_back(scaled("one axis", {2, 12, 31}, {10, 12, 5}, {{2}, {2, 1}, {1}}));
   for (const char* fn : {"relu", "elu"}) {
     list.push_back(scaled(std::string("activation ") + fn, {2, 16, 9, 7}, {24, 16, 3, 3}, padded)

@@ -5,6 +5,7 @@
 #include "backends/cpu/kernels/conv_direct.h"
 #include "backends/cpu/kernels/conv_internal.h"
 #include "backends/cpu/kernels/conv_patches.h"
+#include "backends/cpu/kernels/conv_taps.h"
 #include "backends/cpu/kernels/elementwise.h"
 #include "backends/cpu/kernels/parallel.h"
 
@@ -15,10 +16,6 @@ namespace {
 constexpr std::int64_t kNarrow = 48;    // output channels that take no longer than their patches
 constexpr std::int64_t kLongLine = 64;  // of outputs
 constexpr std::int64_t kLongRun = 8;    // of neighbouring inputs, worth gathering into patches
-// From so many input channels and outputs in a line on sums that go through memory after every tap
-// cost less than patches: measured 2 to 18 % less, most where much is padding.
-constexpr std::int64_t kDeepTap = 32;
-constexpr std::int64_t kTapLine = 4;
 
 MatmulArgs product_args(const ConvArgs& a, std::int64_t group, std::int64_t row) {
   const ConvExtents& e = a.extents;

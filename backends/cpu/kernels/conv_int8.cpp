@@ -1,8 +1,11 @@
 #include "backends/cpu/kernels/conv_int8.h"
 
+#include <algorithm>
 #include <vector>
 
+#include "backends/cpu/kernels/conv_int8_taps.h"
 #include "backends/cpu/kernels/conv_patches.h"
+#include "backends/cpu/kernels/matmul_internal.h"
 
 namespace concord::cpu {
 
@@ -24,6 +27,18 @@ PackedByteFilter PackedByteFilter::pack(const ConvExtents& e, const std::int8_t*
     weights = turned.data();
   }
   filter.weights_ = PackedBytes::pack({weights, true, depth, e.out_channels, 1, depth}, {});
+  if (filter.channels_last_ && channels >= kDeepTap && channels % 4 == 0) {
+    const std::int64_t width = matmul_panel_width();
+    const std::int64_t padded = (e.out_channels + width - 1) / width * width;
+    filter.tap_sums_ = AlignedBuffer(static_cast<std::size_t>(taps * padded) * 4);
+    auto* sums = filter.tap_sums_.as<std::int32_t>();
+    std::fill_n(sums, taps * padded, 0);
+    for (std::int64_t m = 0; m < e.out_channels; ++m) {
+      for (std::int64_t l = 0; l < depth; ++l) {
+        sums[l / channels * padded + m] += weights[m * depth + l];
+      }
+    }
+  }
   return filter;
 }
 
@@ -79,6 +94,18 @@ void convolve_int8(const PackedByteFilter& filter, const ConvInt8Args& args) {
     source.outside ^= kFlip;
     m.a_signed = false;
     m.a_zeros = &source.outside;
+  }
+  if (filter.tap_sums_.size() != 0 && e.out[2] >= kTapLine) {
+    m.c = args.y;
+    ByteTaps taps;
+    taps.extents = &e;
+    taps.share = whole_share(filter.weights_, m);
+    taps.x = source.x;
+    taps.strides = {args.batch_stride, args.spatial_stride};
+    taps.zero = static_cast<std::int32_t>(source.outside);
+    taps.tap_sums = filter.tap_sums_.as<std::int32_t>();
+    convolve_byte_taps(taps);
+    return;
   }
   m.a_whole_quads = true;
   m.lda = patch_stride<std::byte>(e);

@@ -19,12 +19,13 @@ class PackedByteFilter {
 
   // Whether the input's channel stride must be 1.
   bool channels_last() const { return channels_last_; }
-  std::size_t bytes() const { return weights_.bytes(); }
+  std::size_t bytes() const { return weights_.bytes() + tap_sums_.size(); }
 
  private:
   friend void convolve_int8(const PackedByteFilter& filter, const struct ConvInt8Args& args);
   bool channels_last_ = false;
   PackedBytes weights_;
+  AlignedBuffer tap_sums_;  // i32 [taps][whole panels of out_channels], if taps go one by one
 };
 
 // y = activation(scale · Σ (x − x_zero) · w + bias), x_zero standing in the padding.

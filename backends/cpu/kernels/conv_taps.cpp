@@ -1,5 +1,6 @@
+#include "backends/cpu/kernels/conv_taps.h"
+
 #include <algorithm>
-#include <cstring>
 
 #include "backends/cpu/kernels/conv_internal.h"
 #include "backends/cpu/kernels/matmul_internal.h"
@@ -19,62 +20,35 @@ namespace {
 // Bytes of sums that stay in L1 beside the rows of one tap.
 constexpr std::int64_t kSumBytes = 16 << 10;
 
-// The outputs of an axis whose tap k lies in the input: [first, end).
-struct OutputRange {
-  std::int64_t first, end;
-};
-
-OutputRange outputs_of(const ConvExtents& e, int axis, std::int64_t k) {
-  const std::int64_t offset = k * e.dilation[axis] - e.pad[axis];
-  const std::int64_t stride = e.stride[axis];
-  const auto at_least = [&](std::int64_t input) {  // the first output that reads it or a later one
-    return std::max<std::int64_t>(0, (input - offset + stride - 1) / stride);
-  };
-  const std::int64_t first = offset >= 0 ? 0 : at_least(0);
-  const std::int64_t end = e.in[axis] <= offset ? 0 : at_least(e.in[axis]);
-  return {first, std::max(first, std::min(end, e.out[axis]))};
-}
-
 // One panel of output channels for the lines [begin, end) of outputs.
 void convolve_lines(const ConvArgs& a, const std::byte* panel, int vectors, std::int64_t begin,
                     std::int64_t end, float* sums) {
   const ConvExtents& e = a.extents;
   const std::int64_t width = e.out[2];
   constexpr std::int64_t kStepBytes = kPanel * static_cast<std::int64_t>(sizeof(float));
+  const std::int64_t pixel = e.stride[2] * a.spatial_stride[2];
   std::fill_n(sums, (end - begin) * width * kPanel, 0.0f);
-  const std::byte* b = panel;
-  for (std::int64_t tap = 0; tap < e.taps(); ++tap, b += e.in_channels * kStepBytes) {
-    const std::int64_t k2 = tap % e.kernel[2];
-    const std::int64_t k1 = tap / e.kernel[2] % e.kernel[1];
-    const std::int64_t k0 = tap / (e.kernel[2] * e.kernel[1]);
-    const OutputRange inside = outputs_of(e, 2, k2);
-    const RowBlocks blocks(inside.end - inside.first, kMaxRows);
-    const std::int64_t column = inside.first * e.stride[2] + k2 * e.dilation[2] - e.pad[2];
-    for (std::int64_t line = begin; line < end; ++line) {
-      const std::int64_t i1 = line % e.out[1] * e.stride[1] + k1 * e.dilation[1] - e.pad[1];
-      const std::int64_t i0 =
-          line / e.out[1] % e.out[0] * e.stride[0] + k0 * e.dilation[0] - e.pad[0];
-      if (i0 < 0 || i0 >= e.in[0] || i1 < 0 || i1 >= e.in[1]) continue;
-      const float* x = a.x + line / (e.out[1] * e.out[0]) * a.batch_stride +
-                       i0 * a.spatial_stride[0] + i1 * a.spatial_stride[1] +
-                       column * a.spatial_stride[2];
-      const std::int64_t pixel = e.stride[2] * a.spatial_stride[2];
-      std::int64_t at = inside.first;
+  for (std::int64_t tap = 0; tap < e.taps(); ++tap) {
+    MicroArgs micro{};
+    micro.steps = e.in_channels;
+    micro.lda = pixel * static_cast<std::int64_t>(sizeof(float));
+    micro.b = panel + tap * e.in_channels * kStepBytes;
+    micro.b_step = kStepBytes;
+    micro.ld_sums = kPanel;
+    micro.accumulate = true;
+    const auto meets = [&](std::int64_t line, OutputRange range, std::int64_t offset) {
+      const RowBlocks blocks(range.end - range.first, kMaxRows);
+      std::int64_t at = 0;
       for (std::int64_t block = 0; block < blocks.count; ++block) {
         const int height = blocks.height(block);
-        MicroArgs micro{};
-        micro.steps = e.in_channels;
-        micro.a = reinterpret_cast<const std::byte*>(x + (at - inside.first) * pixel);
-        micro.lda = pixel * static_cast<std::int64_t>(sizeof(float));
-        micro.b = b;
-        micro.b_step = kStepBytes;
-        micro.sums = sums + ((line - begin) * width + at) * kPanel;
-        micro.ld_sums = kPanel;
-        micro.accumulate = true;
+        micro.a = reinterpret_cast<const std::byte*>(a.x + offset + at * pixel);
+        micro.sums = sums + ((line - begin) * width + range.first + at) * kPanel;
         micro_kernel<StepF32>(height, vectors)(micro);
         at += height;
       }
-    }
+    };
+    walk_tap(e, {a.batch_stride, a.spatial_stride}, tap, begin, end, meets,
+             [](std::int64_t, OutputRange) {});
   }
 }
 

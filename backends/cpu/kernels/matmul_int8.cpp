@@ -12,7 +12,7 @@
 #include <hwy/foreach_target.h>
 // After foreach_target.h.
 #include "backends/cpu/kernels/matmul_epilogue-inl.h"
-#include "backends/cpu/kernels/matmul_int8_kernels-inl.h"
+#include "backends/cpu/kernels/matmul_int8_correct-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace concord::cpu {
@@ -65,43 +65,6 @@ const std::int32_t* sums_of_rows(const ByteLeft& left, std::int64_t rows, std::i
   return sums;
 }
 
-// What turns a panel's sums into results, but for what depends on the row.
-struct PanelCorrection {
-  PanelCorrection(const ByteShare& share, std::int64_t column, std::int64_t columns)
-      : adjust(share.columns + column), zeros(share.columns + share.padded_n + column) {
-    const MatmulInt8Args& args = *share.args;
-    if (args.scales == nullptr) return;
-    std::fill_n(scales, kPanel, args.scales[0]);
-    if (args.scale_stride != 0) std::copy_n(args.scales + column, columns, scales);
-  }
-
-  const std::int32_t* adjust;  // what one of the row's zero point takes away
-  const std::int32_t* zeros;   // the columns' zero points
-  HWY_ALIGN float scales[kPanel];
-};
-
-// Sums of a tile's row, corrected for the zero points; as f32 times the scales if there are any, in
-// the same place.
-void correct_row(const ByteShare& share, const PanelCorrection& panel, std::int32_t zero,
-                 std::int32_t row_sum, int vectors, std::int32_t* sums) {
-  const IntTag d;
-  const MatTag df;
-  const IntVec a_zero = hn::Set(d, zero);
-  const IntVec a_sum = hn::Set(d, row_sum);
-  for (int j = 0; j < vectors; ++j) {
-    const std::int64_t at = j * kMatLanes;
-    IntVec sum = hn::LoadU(d, sums + at);
-    sum = hn::Sub(sum, hn::Mul(a_zero, hn::LoadU(d, panel.adjust + at)));
-    if (share.has_zeros) sum = hn::Sub(sum, hn::Mul(a_sum, hn::LoadU(d, panel.zeros + at)));
-    if (share.args->scales == nullptr) {
-      hn::StoreU(sum, d, sums + at);
-      continue;
-    }
-    const MatVec scale = hn::Load(df, panel.scales + at);
-    hn::StoreU(hn::Mul(hn::ConvertTo(df, sum), scale), df, reinterpret_cast<float*>(sums + at));
-  }
-}
-
 template <class Quad>
 void run_quads(const ByteShare& share) {
   const MatmulInt8Args& args = *share.args;
@@ -134,7 +97,7 @@ void run_quads(const ByteShare& share) {
         const int height = blocks.height(block);
         const ByteMicroKernel micro = byte_micro_kernel<Quad>(height, vectors);
         const std::byte* b = share.panels + panel * whole_panel;
-        micro({quads, left.data + at * left.stride, left.stride, b, sums,
+        micro({quads, left.data + at * left.stride, left.stride, b, sums, false,
                b + whole_panel + block * lines * 64, lines});
         for (int i = 0; i < height; ++i) {
           const std::int64_t m = row + at + i;
@@ -184,35 +147,41 @@ void run_byte_share(const ByteShare& share) {
 
 // Keeps PackedBytes' insides out of other files.
 struct MatmulInt8Access {
-  static void run(const PackedBytes& w, const MatmulInt8Args& args) {
+  static ByteShare share(const PackedBytes& w, const MatmulInt8Args& args) {
     const int width = matmul_panel_width();
     if (w.panel_ != width) {
       throw std::logic_error("weights were packed for another instruction set");
     }
-    const std::int64_t panels = (w.n() + width - 1) / width;
-    const auto multiplies = static_cast<double>(args.rows) * static_cast<double>(w.n() * w.k());
-    const double nanoseconds = std::max(multiplies / 200, static_cast<double>(w.bytes()) / 25) + 1;
     ByteShare whole;
     whole.args = &args;
     whole.panels = w.buffer_.data();
     whole.columns = w.columns_.as<std::int32_t>();
-    whole.padded_n = panels * width;
+    whole.padded_n = (w.n() + width - 1) / width * width;
     whole.k = w.k();
     whole.n = w.n();
     whole.has_zeros = w.has_zeros_;
-    run_regions(cut_product(args.rows, panels, nanoseconds), [&](const MatmulRegion& region) {
-      ByteShare share = whole;
-      share.row_begin = region.row_begin;
-      share.row_end = region.row_end;
-      share.panel_begin = region.panel_begin;
-      share.panel_end = region.panel_end;
-      run_byte_share(share);
-    });
+    return whole;
   }
 };
 
-void matmul_int8(const PackedBytes& weights, const MatmulInt8Args& args) {
-  if (args.rows > 0 && weights.n() > 0) MatmulInt8Access::run(weights, args);
+ByteShare whole_share(const PackedBytes& weights, const MatmulInt8Args& args) {
+  return MatmulInt8Access::share(weights, args);
+}
+
+void matmul_int8(const PackedBytes& w, const MatmulInt8Args& args) {
+  if (args.rows == 0 || w.n() == 0) return;
+  const ByteShare whole = whole_share(w, args);
+  const std::int64_t panels = whole.padded_n / matmul_panel_width();
+  const auto multiplies = static_cast<double>(args.rows) * static_cast<double>(w.n() * w.k());
+  const double nanoseconds = std::max(multiplies / 200, static_cast<double>(w.bytes()) / 25) + 1;
+  run_regions(cut_product(args.rows, panels, nanoseconds), [&](const MatmulRegion& region) {
+    ByteShare share = whole;
+    share.row_begin = region.row_begin;
+    share.row_end = region.row_end;
+    share.panel_begin = region.panel_begin;
+    share.panel_end = region.panel_end;
+    run_byte_share(share);
+  });
 }
 
 }  // namespace concord::cpu

@@ -31,5 +31,8 @@ struct ByteShare {
   std::int64_t row_begin = 0, row_end = 0, panel_begin = 0, panel_end = 0;
 };
 void run_byte_share(const ByteShare& share);
+// All of a product, but for its rows and panels. args must outlive it. Throws std::logic_error if
+// the weights were packed for another instruction set.
+ByteShare whole_share(const PackedBytes& weights, const MatmulInt8Args& args);
 
 }  // namespace concord::cpu

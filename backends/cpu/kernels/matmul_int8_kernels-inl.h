@@ -27,6 +27,7 @@ struct ByteMicroArgs {
   std::int64_t lda;           // bytes
   const std::byte* b;         // panel
   std::int32_t* sums;         // [rows][kPanel]
+  bool accumulate;            // sums hold what to start from
   const std::byte* prefetch;  // what the next panel's calls will read,
   std::int64_t lines;         // this many cache lines of it, one a quad
 };
@@ -86,7 +87,10 @@ struct QuadPortable {
     const IntTag d;
     IntVec sums[kR][kV];
     for (int i = 0; i < kR; ++i) {
-      for (int j = 0; j < kV; ++j) sums[i][j] = hn::Zero(d);
+      for (int j = 0; j < kV; ++j) {
+        sums[i][j] =
+            args.accumulate ? hn::LoadU(d, args.sums + i * kPanel + j * kMatLanes) : hn::Zero(d);
+      }
     }
     const std::byte* a = args.a;
     const std::byte* b = args.b;
@@ -124,7 +128,10 @@ struct QuadVnni {
     CONCORD_UNROLL
     for (int i = 0; i < kR; ++i) {
       CONCORD_UNROLL
-      for (int j = 0; j < kV; ++j) sums[i][j] = _mm512_setzero_si512();
+      for (int j = 0; j < kV; ++j) {
+        sums[i][j] = args.accumulate ? _mm512_loadu_si512(args.sums + i * kPanel + j * kMatLanes)
+                                     : _mm512_setzero_si512();
+      }
     }
     const std::byte* a = args.a;
     const std::byte* b = args.b;
