@@ -38,7 +38,7 @@ have() { command -v "$1" >/dev/null 2>&1; }
 missing_packages() {
   local missing=() pair packages
   local programs=(cmake:cmake ninja:ninja-build g++:g++ ccache:ccache unzip:unzip git:git
-    protoc:protobuf-compiler spirv-val:spirv-tools xmllint:libxml2-utils)
+    protoc:protobuf-compiler spirv-val:spirv-tools xmllint:libxml2-utils valgrind:valgrind)
   $lint && programs+=(clang++:clang clang-tidy:clang-tidy clang-format:clang-format
     run-clang-tidy:clang-tidy)
   for pair in "${programs[@]}"; do
