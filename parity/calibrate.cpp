@@ -105,6 +105,9 @@ Best best_of(Builder builder, const BackendSpec& spec, double budget_ms) {
 const graph::Attributes kSoftmax = {
     {"axis", std::int64_t{1}}, {"log", std::int64_t{0}}, {"nan_to_zero", std::int64_t{0}}};
 
+const graph::Attributes kPlainProduct = {
+    {"trans_a", std::int64_t{0}}, {"trans_b", std::int64_t{0}}, {"alpha", 1.0}};
+
 graph::Attributes unary(const char* fn) {
   return {{"fn", std::string(fn)}, {"alpha", 0.0}, {"beta", 0.0}};
 }
@@ -123,6 +126,7 @@ class Calibrator {
     ceilings_.device = backend->device();
     overhead();
     copies();
+    reads();
     matmuls();
     return std::move(ceilings_);
   }
@@ -159,6 +163,24 @@ class Calibrator {
                             : best.run_ms / 3;  // a device without time stamps
       ceilings_.copies.push_back(
           {2.0 * static_cast<double>(bytes), 2.0 * static_cast<double>(bytes) / (ms * 1e-3)});
+    }
+  }
+
+  // A product with one row does little else than stream its weights.
+  void reads() {
+    constexpr std::int64_t kDepth = 1024;
+    double last_ms = 0;
+    const std::int64_t largest = std::int64_t{1} << 28;  // no cache holds much of it
+    for (std::int64_t bytes = 1 << 16; bytes <= largest; bytes *= 4) {
+      if (last_ms > share(0.1)) break;
+      Tensor weights(DataType::f32, {kDepth, bytes / (4 * kDepth)});
+      std::ranges::fill(weights.as_mutable<float>(), 0.5F);
+      Builder builder(DataType::f32, {1, kDepth});
+      builder.add(OpKind::matmul, kPlainProduct, {std::move(weights)});
+      const Best best = best_of(std::move(builder), spec_, share(0.03));
+      last_ms = best.run_ms;
+      ceilings_.reads.push_back(
+          {static_cast<double>(bytes), static_cast<double>(bytes) / (product_of(best).ms * 1e-3)});
     }
   }
 
@@ -227,14 +249,18 @@ class Calibrator {
     const DataType dtype = integers ? DataType::i8 : DataType::f32;
     Builder builder(dtype, {n, n});
     graph::Attributes attrs;
-    if (!integers)
-      attrs = {{"trans_a", std::int64_t{0}}, {"trans_b", std::int64_t{0}}, {"alpha", 1.0}};
+    if (!integers) attrs = kPlainProduct;
     builder.add(integers ? OpKind::matmul_integer : OpKind::matmul, attrs,
                 {random_tensor(dtype, {n, n})});
     BackendSpec spec = spec_;
     spec.options.precision = precision;
     const Best best = best_of(std::move(builder), spec, share(options_.sweep ? 0.02 : 0.05));
     run_ms = best.run_ms;
+    return product_of(best);
+  }
+
+  // The first node's step, with the run's time on a device without time stamps.
+  SessionStep product_of(const Best& best) const {
     for (const SessionStep& step : best.steps) {
       const bool product = step.info.node.index == 0 && step.backend == ceilings_.backend;
       if (!product) continue;

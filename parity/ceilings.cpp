@@ -9,21 +9,49 @@ namespace concord::parity {
 
 using nlohmann::json;
 
-double Ceilings::copy_rate(double bytes) const {
-  if (copies.empty()) return 0;
-  // Small copies are bound by their overhead, which is another ceiling: what is smaller than the
+namespace {
+
+double rate_at(const std::vector<MemoryRate>& rates, double bytes) {
+  if (rates.empty()) return 0;
+  // Small ones are bound by their overhead, which is another ceiling: what is smaller than the
   // fastest size is as fast.
   const auto fastest =
-      std::max_element(copies.begin(), copies.end(),
-                       [](const CopyRate& a, const CopyRate& b) { return a.rate < b.rate; });
+      std::max_element(rates.begin(), rates.end(),
+                       [](const MemoryRate& a, const MemoryRate& b) { return a.rate < b.rate; });
   if (bytes <= fastest->bytes) return fastest->rate;
-  for (auto next = fastest + 1; next != copies.end(); ++next) {
+  for (auto next = fastest + 1; next != rates.end(); ++next) {
     if (bytes > next->bytes) continue;
-    const CopyRate& before = *(next - 1);
+    const MemoryRate& before = *(next - 1);
     const double share = std::log(bytes / before.bytes) / std::log(next->bytes / before.bytes);
     return before.rate + share * (next->rate - before.rate);
   }
-  return copies.back().rate;
+  return rates.back().rate;
+}
+
+json rates_json(const std::vector<MemoryRate>& rates) {
+  json list = json::array();
+  for (const MemoryRate& rate : rates) {
+    list.push_back({{"bytes", rate.bytes}, {"bytes_per_s", rate.rate}});
+  }
+  return list;
+}
+
+std::vector<MemoryRate> rates_from_json(const json& list) {
+  std::vector<MemoryRate> rates;
+  for (const json& rate : list) {
+    rates.push_back({rate.at("bytes").get<double>(), rate.at("bytes_per_s").get<double>()});
+  }
+  return rates;
+}
+
+}  // namespace
+
+double Ceilings::copy_rate(double bytes) const {
+  return rate_at(copies, bytes);
+}
+
+double Ceilings::read_rate(double bytes) const {
+  return rate_at(reads, bytes);
 }
 
 double Ceilings::peak(const StepPrecision& precision) const {
@@ -39,10 +67,6 @@ double Ceilings::peak(const StepPrecision& precision) const {
 }
 
 json to_json(const Ceilings& c) {
-  json copies = json::array();
-  for (const CopyRate& rate : c.copies) {
-    copies.push_back({{"bytes", rate.bytes}, {"bytes_per_s", rate.rate}});
-  }
   json matmuls = json::array();
   for (const MatmulCeiling& ceiling : c.matmuls) {
     json sizes = json::array();
@@ -63,7 +87,8 @@ json to_json(const Ceilings& c) {
             {"units", c.device.units}}},
           {"step_ms", c.step_ms},
           {"run_ms", c.run_ms},
-          {"copies", std::move(copies)},
+          {"copies", rates_json(c.copies)},
+          {"reads", rates_json(c.reads)},
           {"matmuls", std::move(matmuls)}};
 }
 
@@ -79,9 +104,8 @@ Ceilings ceilings_from_json(const json& j) {
               d.at("units").get<int>()};
   c.step_ms = j.at("step_ms").get<double>();
   c.run_ms = j.at("run_ms").get<double>();
-  for (const json& copy : j.at("copies")) {
-    c.copies.push_back({copy.at("bytes").get<double>(), copy.at("bytes_per_s").get<double>()});
-  }
+  c.copies = rates_from_json(j.at("copies"));
+  c.reads = rates_from_json(j.at("reads"));
   for (const json& matmul : j.at("matmuls")) {
     MatmulCeiling ceiling{
         matmul.at("precision").get<std::string>(), matmul.at("flop_per_s").get<double>(), {}};

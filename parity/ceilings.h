@@ -14,7 +14,7 @@
 // and what is short of it can be asked for.
 namespace concord::parity {
 
-struct CopyRate {
+struct MemoryRate {
   double bytes = 0;  // read and written together
   double rate = 0;   // bytes per second
 };
@@ -34,14 +34,17 @@ struct MatmulCeiling {
 struct Ceilings {
   std::string backend;
   DeviceInfo device;
-  double step_ms = 0;            // what one more step of nothing adds to a run
-  double run_ms = 0;             // what a run costs before its first step
-  std::vector<CopyRate> copies;  // by rising size: caches show
+  double step_ms = 0;  // what one more step of nothing adds to a run
+  double run_ms = 0;   // what a run costs before its first step
+  // By rising size: caches show.
+  std::vector<MemoryRate> copies;
+  std::vector<MemoryRate> reads;  // of weights, by a product with one row
   std::vector<MatmulCeiling> matmuls;
 
   // Of a copy of that many bytes, by interpolation between measured sizes; what is smaller than all
   // of them counts as the fastest.
   double copy_rate(double bytes) const;
+  double read_rate(double bytes) const;  // alike, of reading
   // Peak for these operands, or that of float32; 0 if nothing is known.
   double peak(const StepPrecision& precision) const;
 };

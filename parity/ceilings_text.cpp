@@ -12,12 +12,16 @@ namespace concord::parity {
 std::string to_text(const Ceilings& c, std::size_t indent) {
   const std::string margin(indent, ' ');
   double fastest = 0;
-  for (const CopyRate& rate : c.copies) fastest = std::max(fastest, rate.rate);
+  for (const MemoryRate& rate : c.copies) fastest = std::max(fastest, rate.rate);
   std::string text;
   if (!c.copies.empty()) {
     text += margin + "copy: " + with_unit(c.copies.back().rate, "B/s") + " of " +
             with_unit(c.copies.back().bytes, "B") + ", at most " + with_unit(fastest, "B/s") +
             " of less\n";
+  }
+  if (!c.reads.empty()) {
+    text += margin + "read: " + with_unit(c.reads.back().rate, "B/s") + " of " +
+            with_unit(c.reads.back().bytes, "B") + " of weights\n";
   }
   for (const MatmulCeiling& m : c.matmuls) {
     const auto best =

@@ -25,4 +25,13 @@ std::string escape_markup(const std::string& text) {
   return result;
 }
 
+std::string escape_table_cell(const std::string& text) {
+  std::string result;
+  for (const char c : text) {
+    if (c == '|' || c == '`') result += '\\';
+    result += c == '\n' ? ' ' : c;
+  }
+  return result;
+}
+
 }  // namespace concord::parity

@@ -103,7 +103,7 @@ Calibration measure(const std::vector<Worker*>& workers, Worker* twin,
     WorkerProfile profile =
         workers[i]->profile(options.per_step ? std::min(1.0, options.seconds / 2) : 0);
     result.transfer_ms = profile.transfer_ms;
-    if (!options.per_step) continue;
+    if (!options.per_step && !options.floor) continue;
     result.steps = std::move(profile.steps);
   }
   return calibration;

@@ -10,6 +10,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include "parity/floor.h"
 #include "parity/roofline.h"
 #include "parity/statistics.h"
 #include "parity/worker.h"
@@ -47,6 +48,7 @@ struct Performance {
   WorkerMemory memory;
   std::vector<WorkerStep> steps;     // empty unless asked for
   std::optional<Roofline> roofline;  // with steps, where ceilings are known
+  std::optional<Floor> floor;        // alike
 };
 
 // What the session's own noise is.
@@ -63,6 +65,7 @@ struct MeasureOptions {
   int least_rounds = 6;  // fewer pairs cannot reach 95 % confidence
   int most_rounds = 20;
   bool per_step = false;
+  bool floor = false;  // keeps the steps of one run, if not per_step, for add_floor()
   std::function<void(double)> progress;  // told the fraction done
 };
 
@@ -74,12 +77,17 @@ struct MeasureOptions {
 Calibration measure(const std::vector<Worker*>& workers, Worker* twin,
                     const MeasureOptions& options, std::vector<Performance>& results);
 
-// Places the steps that were measured: adds the roofline, with ceilings remembered or measured now
-// (parity/ceilings.h). Nothing is added for a backend that has none, or without steps. `dims` binds
-// the symbols of the model's inputs.
+// Places the steps that were measured: adds the roofline and the floor, with ceilings remembered or
+// measured now (parity/ceilings.h). Nothing is added for a backend that has none, or without steps.
+// `dims` binds the symbols of the model's inputs.
 void explain(Performance& performance, const BackendSpec& spec, const DeviceInfo& device,
              const std::shared_ptr<const graph::Graph>& imported,
              const std::set<std::string>& disabled_passes, const Bindings& dims);
+
+// Adds the floor alone and drops the steps.
+void add_floor(Performance& performance, const BackendSpec& spec, const DeviceInfo& device,
+               const std::shared_ptr<const graph::Graph>& imported,
+               const std::set<std::string>& disabled_passes, const Bindings& dims);
 
 // As the command line's contract has it: spec, latency_ms, runs, load_ms, …, steps.
 nlohmann::json to_json(const Performance& performance);

@@ -45,6 +45,7 @@ json to_json(const Performance& p) {
     result["against_first"] = to_json(p.against_first->ratio);
     result["against_first"]["call"] = std::string(to_string(p.against_first->call));
   }
+  if (p.floor) result["floor"] = to_json(*p.floor);
   if (p.roofline) result["roofline"] = to_json(*p.roofline);
   if (p.steps.empty()) return result;
   json steps = json::array();

@@ -66,14 +66,15 @@ Verdict Report::verdict() const {
   return result;
 }
 
-namespace {
-
-// Several at once: usage and invalid input before failures, before what is unsupported, before
-// divergence.
-int severity(int code) {
+int worse_exit(int a, int b) {
   constexpr int order[] = {0, 4, 1, 3, 5, 2};  // rising
-  return static_cast<int>(std::find(std::begin(order), std::end(order), code) - std::begin(order));
+  const auto severity = [&order](int code) {
+    return std::find(std::begin(order), std::end(order), code) - std::begin(order);
+  };
+  return severity(b) > severity(a) ? b : a;
 }
+
+namespace {
 
 int code_of(const ParticipantReport& p) {
   switch (p.verdict) {
@@ -97,9 +98,7 @@ int code_of(const ParticipantReport& p) {
 
 int Report::exit_code() const {
   int result = 0;
-  const auto take = [&result](int code) {
-    if (severity(code) > severity(result)) result = code;
-  };
+  const auto take = [&result](int code) { result = worse_exit(result, code); };
   for (const ModelReport& model : models) {
     if (!model.error.empty()) take(concord::exit_code(model.error_kind));
     for (const CaseReport& one : model.cases) {

@@ -215,6 +215,9 @@ struct Report {
 };
 
 Verdict worst(Verdict a, Verdict b);
+// Of several exit codes the one to exit with: usage and invalid input before failures, before what
+// is unsupported, before divergence, before what is slower.
+int worse_exit(int a, int b);
 // The first judged step that is worse than branched, or null.
 const StepReport* first_fault(const std::vector<StepReport>& steps);
 const StepReport* first_fault(const ParticipantReport& participant);

@@ -1,19 +1,13 @@
 #include <cmath>
 
+#include "parity/markup.h"
 #include "parity/report.h"
 #include "parity/text.h"
 
 namespace concord::parity {
 namespace {
 
-std::string cell(const std::string& text) {
-  std::string result;
-  for (const char c : text) {
-    if (c == '|' || c == '`') result += '\\';
-    result += c == '\n' ? ' ' : c;
-  }
-  return result;
-}
+constexpr auto cell = escape_table_cell;
 
 // The output that is furthest from what rounding explains.
 const OutputReport* furthest(const ParticipantReport& p) {

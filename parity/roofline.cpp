@@ -7,13 +7,12 @@
 #include <nlohmann/json.hpp>
 
 #include "parity/bodies.h"
-#include "parity/work.h"
 
 namespace concord::parity {
 namespace {
 
-// Constants stay in a cache from run to run only if all of them fit it: they are charged as a copy
-// of all the model's weights is.
+// Constants stay in a cache from run to run only if all of them fit it: they are charged as reading
+// all the model's weights is.
 double weight_bytes(const graph::Graph& graph) {
   double bytes = 0;
   for (std::size_t i = 0; i < graph.value_count(); ++i) {
@@ -23,18 +22,15 @@ double weight_bytes(const graph::Graph& graph) {
   return bytes;
 }
 
-double ms_of(double amount, double rate) {
-  return rate > 0 ? amount / rate * 1e3 : 0;
+// What part of a constant's bytes is left where a step keeps it in the precision of its operands.
+double kept_share(DataType constant, const StepPrecision& precision) {
+  if (!is_float(constant) || !is_float(precision.operand)) return 1;
+  return std::min(
+      1.0, static_cast<double>(bits(precision.operand)) / static_cast<double>(bits(constant)));
 }
 
-// Nullopt for steps that a session made up itself, and where extents depend on data.
-std::optional<Work> known_work(const graph::Graph* graph, const WorkerStep& step,
-                               const Bindings& bindings) {
-  if (graph == nullptr || step.node < 0 ||
-      static_cast<std::size_t>(step.node) >= graph->node_count()) {
-    return std::nullopt;
-  }
-  return work_of(*graph, graph->node(graph::NodeId{step.node}), bindings);
+double ms_of(double amount, double rate) {
+  return rate > 0 ? amount / rate * 1e3 : 0;
 }
 
 // What each step has to do. A product that a step before it carried out together with its own (the
@@ -48,10 +44,8 @@ std::vector<Work> works_of(const graph::Graph& optimised, const Bindings& bindin
     Work work;
     work.flops = step.flops;
     work.bytes = step.bytes;
-    if (const auto known = known_work(graph, step, bindings)) {
-      const double flops = known->flops > 0 ? known->flops : step.flops;
+    if (const auto known = work_of(graph, step, bindings)) {
       work = *known;
-      work.flops = flops;
       const graph::Node& node = graph->node(graph::NodeId{step.node});
       const std::pair<BodyPath, int> value = {step.path, node.input(0).index};
       const auto leader = leaders.find(value);
@@ -60,6 +54,7 @@ std::vector<Work> works_of(const graph::Graph& optimised, const Bindings& bindin
         carrier.flops += work.flops;
         carrier.bytes += work.bytes - work.first_bytes;
         carrier.weight_bytes += work.weight_bytes;
+        carrier.narrowed += work.narrowed;
         work = {};
       } else if (node.op == graph::OpKind::matmul) {
         leaders[value] = works.size();
@@ -90,6 +85,25 @@ std::string_view to_string(Bound bound) {
   return "none";
 }
 
+std::optional<Work> work_of(const graph::Graph* graph, const WorkerStep& step,
+                            const Bindings& bindings) {
+  if (graph == nullptr || step.node < 0 ||
+      static_cast<std::size_t>(step.node) >= graph->node_count()) {
+    return std::nullopt;
+  }
+  std::optional<Work> work = work_of(*graph, graph->node(graph::NodeId{step.node}), bindings);
+  if (!work) return work;
+  if (!(work->flops > 0)) work->flops = step.flops;
+  for (auto& [id, bytes] : work->weights) {
+    const double kept = bytes * kept_share(graph->value(id).dtype, step.precision);
+    work->narrowed += bytes - kept;
+    bytes = kept;
+  }
+  work->bytes -= work->narrowed;
+  work->weight_bytes -= work->narrowed;
+  return work;
+}
+
 Roofline place(const graph::Graph& optimised, const graph::Graph* unfused, const Bindings& bindings,
                const std::vector<WorkerStep>& steps, const Ceilings& ceilings, double run_ms,
                double transfer_ms) {
@@ -98,6 +112,7 @@ Roofline place(const graph::Graph& optimised, const graph::Graph* unfused, const
   result.run_ms = run_ms;
   result.transfer_ms = transfer_ms;
   const double weights = weight_bytes(optimised);
+  double narrowed = 0;
   struct Group {
     KernelTime time;
     double bound_ms[4] = {};
@@ -110,7 +125,7 @@ Roofline place(const graph::Graph& optimised, const graph::Graph* unfused, const
     StepBound placed{work.flops, work.bytes, 0, Bound::none};
     if (work.bytes > 0 && step.ms > 0) {
       const double activations = work.bytes - work.weight_bytes;
-      const double memory = ms_of(work.weight_bytes, ceilings.copy_rate(weights)) +
+      const double memory = ms_of(work.weight_bytes, ceilings.read_rate(weights)) +
                             ms_of(activations, ceilings.copy_rate(activations));
       const double arithmetic = ms_of(work.flops, ceilings.peak(step.precision));
       // Device clocks do not see a launch, so that a step may take less than it costs.
@@ -125,6 +140,7 @@ Roofline place(const graph::Graph& optimised, const graph::Graph* unfused, const
     result.steps_ms += step.ms;
     result.lower_ms += lower;
     result.moved_bytes += work.bytes;
+    narrowed += work.narrowed;
     const auto bound = static_cast<std::size_t>(placed.bound);
     result.bound_ms[bound] += step.ms;
     if (step.ms <= 0) continue;
@@ -150,7 +166,7 @@ Roofline place(const graph::Graph& optimised, const graph::Graph* unfused, const
   // Steps are timed in runs of their own, which a busy machine may have slowed.
   if (run_ms > 0) result.lower_ms = std::min(result.lower_ms, run_ms);
   result.bound = heaviest(result.bound_ms);
-  if (unfused != nullptr) result.unfused_bytes = moved_bytes(*unfused, bindings);
+  if (unfused != nullptr) result.unfused_bytes = moved_bytes(*unfused, bindings) - narrowed;
   return result;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "graph/dim.h"
 #include "graph/graph.h"
 #include "parity/ceilings.h"
+#include "parity/work.h"
 #include "parity/worker.h"
 
 // Why a run takes as long as it does: each step against what the device can reach (the roofline
@@ -18,6 +20,12 @@ namespace concord::parity {
 
 enum class Bound : std::uint8_t { none, overhead, memory, arithmetic };
 std::string_view to_string(Bound bound);
+
+// Of a session's step; nullopt for steps that it made up itself, and where extents depend on data.
+// `graph` is that of the step's body (parity/bodies.h) and may be null. Weights count as wide as
+// the step's operands are, where that is narrower than in the model.
+std::optional<Work> work_of(const graph::Graph* graph, const WorkerStep& step,
+                            const Bindings& bindings);
 
 struct StepBound {
   double flops = 0;

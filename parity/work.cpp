@@ -12,6 +12,12 @@ using graph::Node;
 using graph::OpKind;
 using graph::ValueId;
 
+std::optional<Shape> shape_of(const Graph& graph, ValueId id, const Bindings& bindings) {
+  const graph::Value& value = graph.value(id);
+  if (value.constant) return value.constant->shape();
+  return value.shape ? evaluate(*value.shape, bindings) : std::nullopt;
+}
+
 class Measure {
  public:
   Measure(const Graph& graph, const Node& node, const Bindings& bindings)
@@ -26,7 +32,10 @@ class Measure {
       if (!id.valid() || !seen.insert(id).second) continue;
       const double bytes = reads_part(i) ? bytes_of(node_.output()) : bytes_of(id);
       work.bytes += bytes;
-      if (graph_.value(id).is_constant()) work.weight_bytes += bytes;
+      if (graph_.value(id).is_constant()) {
+        work.weight_bytes += bytes;
+        work.weights.emplace_back(id, bytes);
+      }
       if (i == 0) work.first_bytes = bytes;
     }
     for (const ValueId id : node_.outputs) {
@@ -64,9 +73,7 @@ class Measure {
   }
 
   Shape shape(ValueId id) {
-    const graph::Value& value = graph_.value(id);
-    if (value.constant) return value.constant->shape();
-    const auto shape = value.shape ? evaluate(*value.shape, bindings_) : std::nullopt;
+    const std::optional<Shape> shape = shape_of(graph_, id, bindings_);
     if (!shape) known_ = false;
     return shape.value_or(Shape());
   }
@@ -76,7 +83,9 @@ class Measure {
     return count;
   }
   double bytes_of(ValueId id) {
-    return std::ceil(count(id) * static_cast<double>(bits(graph_.value(id).dtype)) / 8);
+    const std::optional<double> bytes = parity::bytes_of(graph_, id, bindings_);
+    if (!bytes) known_ = false;
+    return bytes.value_or(0);
   }
 
   // The extent `from_end` places before the last one.
@@ -150,6 +159,14 @@ class Measure {
 
 std::optional<Work> work_of(const Graph& graph, const Node& node, const Bindings& bindings) {
   return Measure(graph, node, bindings).work();
+}
+
+std::optional<double> bytes_of(const Graph& graph, ValueId id, const Bindings& bindings) {
+  const std::optional<Shape> shape = shape_of(graph, id, bindings);
+  if (!shape) return std::nullopt;
+  auto bytes = static_cast<double>(bits(graph.value(id).dtype)) / 8;
+  for (const std::int64_t extent : *shape) bytes *= static_cast<double>(extent);
+  return std::ceil(bytes);
 }
 
 double moved_bytes(const Graph& graph, const Bindings& bindings) {

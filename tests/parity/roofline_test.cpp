@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "graph/schema.h"
+#include "parity/floor.h"
 #include "parity/work.h"
 
 namespace concord::parity {
@@ -47,6 +48,7 @@ Ceilings ceilings() {
   c.step_ms = 0.001;
   c.run_ms = 0.002;
   c.copies = {{1e4, 1e10}, {1e6, 4e10}, {1e8, 1e10}};
+  c.reads = {{1e4, 1e9}};
   c.matmuls = {{"float32", 1e11, {{64, 5e10, "k"}, {128, 1e11, "k"}}}, {"bfloat16", 2e11, {}}};
   return c;
 }
@@ -147,6 +149,19 @@ TEST(Roofline, AGroupOfProductsCountsWhereItRan) {
   EXPECT_EQ(r.steps[1].bound, Bound::none);
 }
 
+TEST(Roofline, WeightsAreReadAsWideAsTheStepsOperands) {
+  const Model m;
+  std::vector<WorkerStep> steps(1);
+  steps[0].node = m.graph.order()[0].index;
+  steps[0].ms = 10;
+  steps[0].precision.operand = DataType::bf16;
+  const Roofline r = place(m.graph, &m.graph, {{"seq", 1}}, steps, ceilings(), 12, 0);
+  const double activations = 4.0 * (64 + 128);
+  EXPECT_EQ(r.steps[0].bytes, 2.0 * 64 * 128 + activations);
+  EXPECT_NEAR(r.steps[0].lower_ms, (2.0 * 64 * 128 / 1e9 + activations / 4e10) * 1e3, 1e-12);
+  EXPECT_EQ(r.unfused_bytes - r.moved_bytes, 4.0 * 2 * 128);  // the relu's
+}
+
 TEST(Roofline, SmallStepsAreOverhead) {
   const Model m;
   std::vector<WorkerStep> steps(1);
@@ -156,6 +171,51 @@ TEST(Roofline, SmallStepsAreOverhead) {
   EXPECT_EQ(r.steps[0].bound, Bound::overhead);
   EXPECT_NEAR(r.steps[0].lower_ms, 0.001, 1e-12);
   EXPECT_EQ(r.unfused_bytes, 0);
+}
+
+WorkerStep step_of(const Model& m, std::size_t node) {
+  WorkerStep step;
+  step.node = m.graph.order()[node].index;
+  step.ms = 1;
+  return step;
+}
+
+TEST(Floor, IsTheLargerOfArithmeticAndMemory) {
+  const Model m;
+  const std::vector<WorkerStep> steps = {step_of(m, 0), step_of(m, 1)};
+  const double weights = 4.0 * 64 * 128;
+  const Floor one = floor_of(m.graph, {{"seq", 1}}, steps, ceilings());
+  EXPECT_EQ(one.flops, 2.0 * 64 * 128 + 128);
+  EXPECT_EQ(one.bytes, weights + 4 * 64 + 4 * 128);  // what lies between the two steps is not in it
+  EXPECT_EQ(one.bound, Bound::memory);
+  EXPECT_DOUBLE_EQ(one.ms, one.bytes / 1e9 * 1e3);
+  Ceilings fast = ceilings();
+  fast.reads = {{1e4, 1e15}};
+  const Floor many = floor_of(m.graph, {{"seq", 1000}}, steps, fast);
+  EXPECT_EQ(many.bound, Bound::arithmetic);
+  EXPECT_DOUBLE_EQ(many.ms, many.flops / 1e11 * 1e3);
+}
+
+TEST(Floor, ReadsEachWeightOnceAndAsWideAsItsStepDoes) {
+  Model m;
+  const ValueId w = m.graph.node(m.graph.order()[0]).input(1);
+  m.graph.outputs.push_back(
+      add(m.graph, OpKind::matmul, {m.graph.inputs[0], w},
+          {{"trans_a", std::int64_t{0}}, {"trans_b", std::int64_t{0}}, {"alpha", 1.0}}));
+  std::vector<WorkerStep> steps = {step_of(m, 0), step_of(m, 1), step_of(m, 2)};
+  const double others = 4 * 64 + 4 * 2 * 128;
+  EXPECT_EQ(floor_of(m.graph, {{"seq", 1}}, steps, ceilings()).bytes, 4.0 * 64 * 128 + others);
+  for (WorkerStep& step : steps) step.precision.operand = DataType::bf16;
+  const Floor half = floor_of(m.graph, {{"seq", 1}}, steps, ceilings());
+  EXPECT_EQ(half.bytes, 2.0 * 64 * 128 + others);
+  Ceilings fast = ceilings();
+  fast.reads = {{1e4, 1e15}};
+  EXPECT_DOUBLE_EQ(floor_of(m.graph, {{"seq", 1}}, steps, fast).ms, half.flops / 2e11 * 1e3);
+}
+
+TEST(Floor, OfADeviceWithoutCeilingsIsNone) {
+  const Model m;
+  EXPECT_EQ(floor_of(m.graph, {{"seq", 1}}, {step_of(m, 0)}, Ceilings()).ms, 0);
 }
 
 }  // namespace

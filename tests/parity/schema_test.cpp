@@ -84,8 +84,10 @@ Report full_report() {
   roofline.steps.resize(1);
   roofline.kernels = {{"kernel", 1, 2, 1, 3, 4, Bound::memory}};
   roofline.ceilings.copies = {{1, 2}};
+  roofline.ceilings.reads = {{1, 2}};
   roofline.ceilings.matmuls = {{"float32", 1, {{16, 2, "kernel"}}}};
   performance.roofline = roofline;
+  performance.floor = Floor{1, 2, 3, Bound::memory};
   p.performance = performance;
   p.steps[0].bound = Bound::memory;
   one.participants.push_back(p);

@@ -53,6 +53,10 @@ std::string TemporaryFolder::write(const std::string& name, const std::string& b
   return file.string();
 }
 
+std::string cache_in(const TemporaryFolder& folder) {
+  return "XDG_CACHE_HOME='" + folder.path().string() + "'";
+}
+
 std::string read_file(const std::filesystem::path& path) {
   std::ifstream in(path, std::ios::binary);
   std::ostringstream text;

@@ -32,6 +32,9 @@ class TemporaryFolder {
   std::filesystem::path path_;
 };
 
+// `limits` for a program that remembers ceilings: in this folder, since tests keep to their own.
+std::string cache_in(const TemporaryFolder& folder);
+
 std::string read_file(const std::filesystem::path& path);
 // A bundled model's folder.
 std::string bundled(const std::string& name);

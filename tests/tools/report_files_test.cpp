@@ -15,11 +15,6 @@ namespace {
 
 using nlohmann::json;
 
-// Ceilings are remembered in a cache folder: tests keep to their own.
-std::string cache_in(const TemporaryFolder& folder) {
-  return "XDG_CACHE_HOME='" + folder.path().string() + "'";
-}
-
 TEST(Junit, AStandardParserReadsIt) {
   if (std::system("command -v xmllint >/dev/null") != 0) {
     GTEST_SKIP() << "no xmllint here: install Debian's libxml2-utils to run this test";

@@ -13,10 +13,10 @@
 #include "graph/error.h"
 #include "importer/importer.h"
 #include "parity/compare.h"
-#include "parity/conformance.h"
 #include "parity/exact.h"
 #include "parity/report.h"
 #include "tools/concord/commands.h"
+#include "tools/concord/models.h"
 #include "tools/concord/tolerances.h"
 #include "tools/concord/validators.h"
 
@@ -56,20 +56,6 @@ nlohmann::json read_json(const std::string& path) {
     throw Error(ErrorKind::invalid, path + ": is not JSON", "give the JSON of an earlier report");
   }
   return report;
-}
-
-// The models that the words mean: files, model folders, and folders of model folders.
-std::vector<std::filesystem::path> models_of(const std::vector<std::string>& words) {
-  std::vector<std::filesystem::path> models;
-  for (const std::string& word : words) {
-    std::error_code failure;  // what is wrong with a path is said when the model is read
-    if (std::filesystem::is_directory(word, failure)) {
-      for (auto& folder : parity::model_folders(word)) models.push_back(std::move(folder));
-    } else {
-      models.emplace_back(word);
-    }
-  }
-  return models;
 }
 
 // A tolerance for an output that the model does not have would be none at all.
@@ -221,7 +207,7 @@ int run(const Options& options, const CommonOptions& common) {
   compare_options.measuring.seconds = options.seconds;
   for (const std::filesystem::path& path : models_of(options.models)) {
     compare_options.progress = [&path, &common](const std::string& what, double fraction) {
-      show_progress(common, path.filename().string() + ": " + what, fraction);
+      show_progress(common, model_name(path) + ": " + what, fraction);
     };
     report.models.push_back(compare(path, options, common, compare_options));
     show_progress(common, "", 1);
