@@ -12,8 +12,9 @@ namespace concord::parity {
 namespace {
 
 constexpr std::size_t kMostName = 36;
-constexpr std::size_t kFloorWidth = 10;
 constexpr std::size_t kGap = 2;
+constexpr std::size_t kFloorWidth = kGap + 8;
+constexpr std::size_t kCellWidth = 14;  // "12345.6  100 %"
 
 std::string time_of(const BenchCell& cell) {
   if (cell.median_ms) return milliseconds(*cell.median_ms);
@@ -80,13 +81,15 @@ std::string to_text(const BenchTable& table) {
   std::size_t name = 4;
   for (const BenchRow& row : table.rows)
     name = std::max(name, std::min(row.name.size(), kMostName));
-  std::size_t cell = 12;
-  for (const std::string& spec : table.specs) cell = std::max(cell, spec.size());
-  const std::size_t left = kTextWidth - name - kGap - kFloorWidth;
-  const std::size_t across = std::max<std::size_t>(1, left / (cell + kGap));
   std::string text;
-  for (std::size_t first = 0; first < table.specs.size(); first += across) {
-    const std::size_t last = std::min(first + across, table.specs.size());
+  for (std::size_t first = 0; first < table.specs.size();) {
+    std::size_t width = name + kFloorWidth;
+    std::size_t last = first;
+    while (last < table.specs.size()) {
+      width += kGap + std::max(table.specs[last].size(), kCellWidth);
+      if (width > kTextWidth && last > first) break;
+      ++last;
+    }
     std::vector<std::string> heads = {"case", "floor ms"};
     for (std::size_t i = first; i < last; ++i) heads.push_back(table.specs[i]);
     Table part(heads, 1);
@@ -96,6 +99,7 @@ std::string to_text(const BenchTable& table) {
       part.add(std::move(cells));
     }
     text += part.text(0);
+    first = last;
   }
   for (const std::string& line : means_text(table)) text += wrap(line, 2) + "\n";
   return text + wrap(legend(table), 2) + "\n";
