@@ -81,7 +81,7 @@ struct RunArgs {
   // Added to, if wanted: what moving inputs and outputs between host and device took, ms. Device
   // copies count where step_ms is wanted too.
   double* transfer_ms = nullptr;
-  std::span<StateArea* const> states;  // those that the program keeps, see Program::keep_state
+  std::span<StateArea* const> states = {};  // those that the program keeps, see Program::keep_state
 };
 
 // A program for one set of extents. Immutable; run() may be called by many threads at once: what

@@ -65,9 +65,9 @@ std::int64_t allocations_of_a_run(int layers) {
   const std::vector<Tensor> inputs{random_tensor({20, 64}, 1),
                                    Tensor::zeros(DataType::boolean, {20, 1})};
   std::vector<Tensor> outputs;
-  for (int i = 0; i < 3; ++i) plan->run({.inputs = inputs, .outputs = &outputs, .states = {}});
+  for (int i = 0; i < 3; ++i) plan->run({.inputs = inputs, .outputs = &outputs});
   const std::int64_t before = allocations;
-  plan->run({.inputs = inputs, .outputs = &outputs, .states = {}});
+  plan->run({.inputs = inputs, .outputs = &outputs});
   return allocations - before;
 }
 

@@ -42,9 +42,9 @@ TEST(Program, APlanOutlivesItsProgram) {
   const auto plan = program->plan({{"rows", 5}});
   const std::vector<Tensor> inputs{random_tensor({5, 64}, 1)};
   std::vector<Tensor> before, after;
-  plan->run({.inputs = inputs, .outputs = &before, .states = {}});
+  plan->run({.inputs = inputs, .outputs = &before});
   program.reset();
-  plan->run({.inputs = inputs, .outputs = &after, .states = {}});
+  plan->run({.inputs = inputs, .outputs = &after});
   EXPECT_TRUE(identical(before[0], after[0]));
 }
 

@@ -79,7 +79,7 @@ Tensor random_tensor(Shape shape, unsigned seed) {
 std::vector<Tensor> run_once(Program& program, const Bindings& bindings,
                              const std::vector<Tensor>& inputs, TapSink* taps) {
   std::vector<Tensor> outputs;
-  program.plan(bindings)->run({.inputs = inputs, .outputs = &outputs, .taps = taps, .states = {}});
+  program.plan(bindings)->run({.inputs = inputs, .outputs = &outputs, .taps = taps});
   return outputs;
 }
 

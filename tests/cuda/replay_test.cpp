@@ -47,7 +47,7 @@ class CudaReplay : public testing::Test {
   static void run(Program& program, std::int64_t n) {
     const Tensor x = gpu::random_floats({n, 8}, static_cast<unsigned>(n));
     std::vector<Tensor> outputs;
-    program.plan({{"n", n}})->run({.inputs = std::span(&x, 1), .outputs = &outputs, .states = {}});
+    program.plan({{"n", n}})->run({.inputs = std::span(&x, 1), .outputs = &outputs});
     ASSERT_EQ(outputs.at(0).shape(), (Shape{n, 8}));
     for (std::size_t i = 0; i < static_cast<std::size_t>(n) * 8; ++i) {
       ASSERT_NEAR(outputs[0].as<float>()[i], std::tanh(std::exp(x.as<float>()[i])), 1e-6);

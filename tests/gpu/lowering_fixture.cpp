@@ -98,9 +98,9 @@ std::vector<Tensor> run_node(const NodeCase& test) {
   std::vector<Tensor> tapped;
   std::vector<double> times;
   EverythingSink sink;
-  plan->run({.inputs = built.inputs, .outputs = &outputs, .states = {}});
-  plan->run({.inputs = built.inputs, .outputs = &again, .step_ms = &times, .states = {}});
-  plan->run({.inputs = built.inputs, .outputs = &tapped, .taps = &sink, .states = {}});
+  plan->run({.inputs = built.inputs, .outputs = &outputs});
+  plan->run({.inputs = built.inputs, .outputs = &again, .step_ms = &times});
+  plan->run({.inputs = built.inputs, .outputs = &tapped, .taps = &sink});
   EXPECT_EQ(times.size(), 1U);
   EXPECT_EQ(outputs.size(), test.outputs.size());
   for (std::size_t i = 0; i < outputs.size(); ++i) {

@@ -80,7 +80,7 @@ TEST(GpuPlan, reuses_memory_and_stays_right) {
   const auto plan = program->plan({{"n", 16}});
   const Tensor x = random_floats({16, 64}, 1);
   std::vector<Tensor> outputs;
-  plan->run({.inputs = std::span(&x, 1), .outputs = &outputs, .states = {}});
+  plan->run({.inputs = std::span(&x, 1), .outputs = &outputs});
   EXPECT_TRUE(identical(outputs.at(0), chain_expected(x, 30)));
   EXPECT_LE(plan->memory().activations, 5 * 4096);
   EXPECT_GE(plan->memory().naive, 90 * 4096);
@@ -107,7 +107,7 @@ TEST(GpuPlan, follows_growing_extents) {
   for (std::int64_t n = 0; n < 40; ++n) {
     const Tensor x = random_floats({n, 64}, static_cast<unsigned>(n));
     std::vector<Tensor> outputs;
-    program->plan({{"n", n}})->run({.inputs = std::span(&x, 1), .outputs = &outputs, .states = {}});
+    program->plan({{"n", n}})->run({.inputs = std::span(&x, 1), .outputs = &outputs});
     ASSERT_TRUE(identical(outputs.at(0), chain_expected(x, 3))) << n;
   }
 }
@@ -120,7 +120,7 @@ TEST(GpuPlan, gives_the_same_without_replay) {
   const Tensor x = random_floats({5, 64}, 1);
   for (int i = 0; i < 3; ++i) {
     std::vector<Tensor> outputs;
-    program->plan({{"n", 5}})->run({.inputs = std::span(&x, 1), .outputs = &outputs, .states = {}});
+    program->plan({{"n", 5}})->run({.inputs = std::span(&x, 1), .outputs = &outputs});
     EXPECT_TRUE(identical(outputs.at(0), chain_expected(x, 4)));
   }
 }
@@ -137,8 +137,7 @@ TEST(GpuPlan, is_run_by_many_threads) {
         const Tensor x =
             random_floats({n, 64}, static_cast<unsigned>(t * 100) + static_cast<unsigned>(i));
         std::vector<Tensor> outputs;
-        program->plan({{"n", n}})
-            ->run({.inputs = std::span(&x, 1), .outputs = &outputs, .states = {}});
+        program->plan({{"n", n}})->run({.inputs = std::span(&x, 1), .outputs = &outputs});
         if (!identical(outputs.at(0), chain_expected(x, 8))) ++wrong[t];
       }
     });
@@ -152,7 +151,7 @@ TEST(GpuPlan, outlives_its_program) {
   const Tensor x = random_floats({2, 64}, 1);
   std::shared_ptr<const Plan> plan = make()->compile(b.graph, {})->plan({{"n", 2}});
   std::vector<Tensor> outputs;
-  plan->run({.inputs = std::span(&x, 1), .outputs = &outputs, .states = {}});
+  plan->run({.inputs = std::span(&x, 1), .outputs = &outputs});
   EXPECT_TRUE(identical(outputs.at(0), chain_expected(x, 2)));
 }
 
@@ -168,7 +167,7 @@ TEST(GpuPlan, passes_inputs_and_constants_through) {
   make()
       ->compile(b.graph, {})
       ->plan({})
-      ->run({.inputs = std::span(&tensor, 1), .outputs = &outputs, .states = {}});
+      ->run({.inputs = std::span(&tensor, 1), .outputs = &outputs});
   ASSERT_EQ(outputs.size(), 4U);
   EXPECT_TRUE(identical(outputs[0], tensor));
   EXPECT_TRUE(identical(outputs[1], ints({2}, {5, 1LL << 40})));
@@ -191,7 +190,7 @@ TEST(GpuPlan, keeps_half_floats_as_such) {
   make()
       ->compile(b.graph, {})
       ->plan({})
-      ->run({.inputs = std::span(&tensor, 1), .outputs = &outputs, .states = {}});
+      ->run({.inputs = std::span(&tensor, 1), .outputs = &outputs});
   for (std::int64_t i = 0; i < 5; ++i) {
     EXPECT_EQ(outputs.at(0).at_double(i), 2 * tensor.at_double(i));
   }
@@ -208,7 +207,7 @@ TEST(GpuPlan, tells_its_steps) {
   EXPECT_EQ(plan->steps()[0].precision.store, DataType::f32);
   const Tensor x = random_floats({4, 64}, 1);
   std::vector<double> times;
-  plan->run({.inputs = std::span(&x, 1), .step_ms = &times, .states = {}});
+  plan->run({.inputs = std::span(&x, 1), .step_ms = &times});
   ASSERT_EQ(times.size(), 6U);
   EXPECT_TRUE(!test_device().properties().timestamps || times[0] > 0.0);
 }

@@ -193,11 +193,10 @@ std::string run_model(Backend& backend, const Model& model) {
   const std::unique_ptr<Program> program = backend.compile(model.graph, {});
   const std::shared_ptr<const Plan> plan = program->plan({});
   std::vector<Tensor> outputs, again;
-  plan->run({.inputs = model.inputs, .outputs = &outputs, .states = {}});
+  plan->run({.inputs = model.inputs, .outputs = &outputs});
   AllTaps taps;
   std::vector<double> times;
-  plan->run(
-      {.inputs = model.inputs, .outputs = &again, .taps = &taps, .step_ms = &times, .states = {}});
+  plan->run({.inputs = model.inputs, .outputs = &again, .taps = &taps, .step_ms = &times});
   if (times.size() != plan->steps().size()) return "a time is missing for a step";
 
   const Node& node = model.graph->node(model.node);
