@@ -36,9 +36,9 @@ struct ImageStrides {
   const std::int64_t* spatial;  // [3]
 };
 
-// For one tap and each line of outputs in [begin, end), lines counted over batch, out[0] and out[1]:
-// meets(line, range, offset) with the outputs that read the input there, the first at this offset,
-// and skips(line, range) with those that read padding.
+// For one tap and each line of outputs in [begin, end), lines counted over batch, out[0] and
+// out[1]: meets(line, range, offset) with the outputs that read the input there, the first at this
+// offset, and skips(line, range) with those that read padding.
 template <class Meets, class Skips>
 void walk_tap(const ConvExtents& e, const ImageStrides& strides, std::int64_t tap,
               std::int64_t begin, std::int64_t end, const Meets& meets, const Skips& skips) {

@@ -34,7 +34,7 @@ struct PanelCorrection {
 // Sums of a tile's row, corrected for the zero points; as f32 times the scales if there are any, in
 // the same place.
 inline void correct_row(const ByteShare& share, const PanelCorrection& panel, std::int32_t zero,
-                 std::int32_t row_sum, int vectors, std::int32_t* sums) {
+                        std::int32_t row_sum, int vectors, std::int32_t* sums) {
   const IntTag d;
   const MatTag df;
   const IntVec a_zero = hn::Set(d, zero);
