@@ -99,6 +99,7 @@ struct Session::State {
   SessionStates states;
   std::mutex states_mutex;              // where there are states, a run holds it
   std::atomic<bool> has_plans = false;  // bind_state comes too late
+  std::atomic<bool> has_states = false;
 
   // Extents that the model's nodes need to be equal, though its inputs name them apart.
   void check_ties(std::span<const Tensor> inputs) const {
@@ -202,7 +203,7 @@ std::vector<Tensor> Session::run(const std::map<std::string, Tensor>& inputs,
 
 std::vector<Tensor> Session::run(std::span<const Tensor> inputs, const RunOptions& options) {
   state_->has_plans = true;
-  if (!state_->states.empty()) return state_->run_with_states(inputs, options);
+  if (state_->has_states) return state_->run_with_states(inputs, options);
   check_inputs(*state_->imported, inputs);
   state_->check_ties(inputs);
   return state_->executor->run(inputs, {}, options);
@@ -211,10 +212,11 @@ std::vector<Tensor> Session::run(std::span<const Tensor> inputs, const RunOption
 void Session::bind_state(const std::string& output, const std::string& input) {
   const std::lock_guard lock(state_->states_mutex);
   if (state_->has_plans) {
-    throw Error(ErrorKind::usage, "bind_state('" + output + "', '" + input + "') comes after a run",
-                "bind states before the session first runs or prepares");
+    throw Error(ErrorKind::usage, "bind_state('" + output + "', '" + input + "') comes too late",
+                "bind states before the session first runs or is prepared");
   }
   state_->states.bind(*state_->imported, *state_->executor, output, input);
+  state_->has_states = true;
 }
 
 void Session::set_state(const std::string& input, const Tensor& value) {

@@ -22,7 +22,6 @@ class SessionStates {
   Tensor get(const graph::Graph& imported, const std::string& input) const;
   void reset();
 
-  bool empty() const { return states_.empty(); }
   std::string describe(const graph::Graph& imported) const;
 
   // What a run is given: the caller's inputs with the states among them. States that have no value

@@ -3,6 +3,7 @@
 #include <bit>
 #include <cstring>
 #include <span>
+#include <stdexcept>
 #include <utility>
 
 namespace concord {
@@ -36,6 +37,13 @@ void StateArea::assign(const Tensor& value) {
   whole_ = value.clone();
   axis_ = 0;
   shape_ = value.shape();
+  filled_.reset();
+}
+
+void StateArea::accept() {
+  if (!filled_) throw std::logic_error("a state was accepted that no run had room made for");
+  shape_[axis_] = *filled_;
+  filled_.reset();
 }
 
 Tensor StateArea::read() const {

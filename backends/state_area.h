@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 #include "graph/tensor.h"
 
@@ -28,8 +29,9 @@ class StateArea {
   // Lays the area out for a run that leaves `length` along this axis. What is in use stays as it
   // is. `room` is the capacity: at least the larger one of both lengths.
   void make_room(int axis, std::int64_t room, std::int64_t length);
-  // The run succeeded: what it wrote is in use from now on.
-  void accept() { shape_[axis_] = filled_; }
+  // The run that room was made for succeeded: what it wrote is in use from now on. Throws
+  // std::logic_error if no room was made.
+  void accept();
 
  private:
   struct Rows {  // of the axes before the one that grows
@@ -40,7 +42,7 @@ class StateArea {
   Tensor whole_;
   std::size_t axis_ = 0;
   Shape shape_;
-  std::int64_t filled_ = 0;
+  std::optional<std::int64_t> filled_;  // the length that the run leaves
 };
 
 }  // namespace concord

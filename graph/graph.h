@@ -98,7 +98,7 @@ class Graph {
   // A node without sources counts as imported: its own source.
   NodeId add_node(Node node, NodeId before = {});
   void remove_node(NodeId id);
-  // Every use of `from` (node inputs and graph outputs) becomes `to`.
+  // Ids of removed nodes are not given again.
 
   const Value& value(ValueId id) const { return values_.at(static_cast<std::size_t>(id.index)); }
   Value& value(ValueId id) { return values_.at(static_cast<std::size_t>(id.index)); }

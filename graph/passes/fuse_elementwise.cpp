@@ -63,15 +63,10 @@ class Chain {
     const NodeId reader = rw_.only_user(result);
     const Node& node = rw_.node(reader);
     if (node.op != OpKind::quantize || node.input(0) != result) return;
-    const auto scale = scalar_constant(rw_.graph(), node.input(1));
-    const auto zero =
-        node.has_input(2) ? scalar_constant(rw_.graph(), node.input(2)) : std::optional(0.0);
+    const auto found = quantisation_of(rw_, node);
     const DataType to = rw_.value(node.output()).dtype;
-    if (!scale || *scale == 0 || rw_.value(node.input(1)).dtype != DataType::f32 || !zero ||
-        (to != DataType::i8 && to != DataType::u8) || node.attrs.integer("block_size", 0) != 0) {
-      return;
-    }
-    quantised_ = QuantisedResult{to, *scale, static_cast<std::int64_t>(*zero)};
+    if (!found || (to != DataType::i8 && to != DataType::u8)) return;
+    quantised_ = QuantisedResult{to, found->scale, static_cast<std::int64_t>(found->zero)};
     quantize_ = reader;
   }
 

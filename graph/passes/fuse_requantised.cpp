@@ -6,28 +6,6 @@
 namespace concord::graph {
 namespace {
 
-// One scale and one zero point for all of a tensor.
-struct Quantisation {
-  double scale = 1, zero = 0;
-  friend bool operator==(const Quantisation&, const Quantisation&) = default;
-};
-
-std::optional<Quantisation> quantisation_of(const Rewriter& rw, const Node& node) {
-  const auto scale = scalar_constant(rw.graph(), node.input(1));
-  if (!scale || rw.value(node.input(1)).dtype != DataType::f32) return std::nullopt;
-  if (!std::isnormal(static_cast<float>(*scale)) ||
-      !std::isnormal(static_cast<float>(1 / *scale)) || node.attrs.integer("block_size", 0) != 0) {
-    return std::nullopt;
-  }
-  Quantisation found{*scale, 0};
-  if (node.has_input(2)) {
-    const auto zero = scalar_constant(rw.graph(), node.input(2));
-    if (!zero) return std::nullopt;
-    found.zero = *zero;
-  }
-  return found;
-}
-
 struct Range {
   double low, high;
 };
@@ -121,7 +99,7 @@ bool fuse(Rewriter& rw, NodeId id) {
 int fuse_requantised(Graph& graph, const PassOptions& options) {
   const int dropped = rewrite_each(graph, drop_repeated);
   // Moves that stood on both sides of a pair now meet.
-  if (dropped > 0) simplify(graph, options);
+  if (dropped > 0 && !options.disabled.contains("simplify")) simplify(graph, options);
   if (!options.quantised_products) return dropped;
   return dropped + rewrite_each(graph, [](Rewriter& rw, NodeId id) {
            return rw.node(id).op == OpKind::dequantize && fuse(rw, id);

@@ -93,6 +93,22 @@ std::optional<Shifted> shifted_by(const Graph& graph, const Node& node) {
   return Shifted{node.input(1 - *at), fn == BinaryFn::add ? s : -s};
 }
 
+std::optional<Quantisation> quantisation_of(const Rewriter& rw, const Node& node) {
+  const auto scale = scalar_constant(rw.graph(), node.input(1));
+  if (!scale || rw.value(node.input(1)).dtype != DataType::f32) return std::nullopt;
+  if (!std::isnormal(static_cast<float>(*scale)) ||
+      !std::isnormal(static_cast<float>(1 / *scale)) || node.attrs.integer("block_size", 0) != 0) {
+    return std::nullopt;
+  }
+  Quantisation found{*scale, 0};
+  if (node.has_input(2)) {
+    const auto zero = scalar_constant(rw.graph(), node.input(2));
+    if (!zero) return std::nullopt;
+    found.zero = *zero;
+  }
+  return found;
+}
+
 ValueId other_input(const Node& node, ValueId one) {
   return node.input(0) == one ? node.input(1) : node.input(0);
 }

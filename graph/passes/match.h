@@ -43,6 +43,15 @@ std::optional<Shifted> shifted_by(const Graph& graph, const Node& node);
 // The other operand of a two-operand node.
 ValueId other_input(const Node& node, ValueId one);
 
+// One scale and one zero point for all of a tensor.
+struct Quantisation {
+  double scale = 1, zero = 0;
+  friend bool operator==(const Quantisation&, const Quantisation&) = default;
+};
+// Of a quantize or dequantize node whose scale and zero point are constants of one element: nullopt
+// if they are not, if the scale is not f32, or if it or its reciprocal overflows or loses digits.
+std::optional<Quantisation> quantisation_of(const Rewriter& rw, const Node& node);
+
 // --- shapes
 // ---------------------------------------------------------------------------------------
 

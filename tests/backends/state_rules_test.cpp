@@ -281,13 +281,13 @@ TEST(StateRules, StatesComeBeforeRunsAndAreNotGiven) {
   const Tensor x = Builder::random({2, 3, 1, 8});
   Session late(graph, "cpu");
   late.run({{"past", kNothing}, {"x", x}});
-  expect_usage([&] { late.bind_state("present", "past"); }, "comes after a run", "before");
+  expect_usage([&] { late.bind_state("present", "past"); }, "comes too late", "before");
   Session bound(graph, "cpu");
   bound.bind_state("present", "past");
   expect_usage([&] { bound.run({{"past", kNothing}, {"x", x}}); }, "is a state", "set_state");
   expect_usage([&] { bound.run(Inputs{}); }, "'x' is missing", "past: float32");
   bound.run({{"x", x}});
-  expect_usage([&] { bound.bind_state("present", "past"); }, "comes after a run", "before");
+  expect_usage([&] { bound.bind_state("present", "past"); }, "comes too late", "before");
 }
 
 // An extent that no other input has, but that the model needs to be that of a constant.

@@ -145,6 +145,27 @@ TEST_P(MatmulNibbles, LongAndThreaded) {
   }
 }
 
+// Which kernel multiplies follows from the product, not from a thread's share of it.
+TEST_P(MatmulNibbles, SameBitsForAnyNumberOfThreads) {
+  for (const std::int64_t n : {64, 200}) {
+    const Source s = source(n, 512, 32, false);
+    const PackedNibbles packed =
+        PackedNibbles::pack({s.k, s.n, s.block, Source::octet, Source::scale, Source::zero, &s});
+    Random random(5);
+    for (std::int64_t m = 1; m <= 40; ++m) {
+      const std::vector<float> a = random.vector(m * s.k);
+      std::vector<float> first;
+      for (const int threads : {1, 2, 4}) {
+        const ThreadScope scope(threads);
+        std::vector<float> c(static_cast<std::size_t>(m * n));
+        matmul_nibbles(packed, {.rows = m, .a = a.data(), .lda = s.k, .c = c.data(), .ldc = n});
+        if (first.empty()) first = c;
+        ASSERT_EQ(c, first) << m << " rows, " << threads << " threads";
+      }
+    }
+  }
+}
+
 CONCORD_FOR_EACH_ISA(MatmulNibbles);
 
 }  // namespace

@@ -1,5 +1,6 @@
 // Programs: weights packed once, plans cached and bounded, runs of many threads.
 
+#include <algorithm>
 #include <thread>
 
 #include <gtest/gtest.h>
@@ -124,6 +125,61 @@ TEST(Program, RefusesPrecisionsThatItDoesNotHave) {
     CompileOptions options;
     options.precision = precision;
     EXPECT_THROW(CpuBackend().compile(perceptron().get(), options), Error);
+  }
+}
+
+// A convolution of bytes behind what makes views: elements in reverse order, or repeated.
+TEST(Program, ConvolvesViewsOfBytes) {
+  for (const DataType type : {DataType::u8, DataType::i8}) {
+    for (const std::int64_t channels : {3, 40}) {
+      for (const bool repeated : {false, true}) {
+        const auto compiled = [&](bool view) {
+          SmallGraph g;
+          ValueId x = g.input("x", type, {1, view && repeated ? 1 : channels, 9, 10});
+          if (view && repeated) {
+            x = g.node(graph::OpKind::broadcast, {x}, {{"shape", SymShape{1, channels, 9, 10}}});
+          } else if (view) {
+            x = g.node(graph::OpKind::slice, {x},
+                       {{"starts", SymShape{-1, -1}},
+                        {"ends", SymShape{-100, -100}},
+                        {"axes", std::vector<std::int64_t>{1, 2}},
+                        {"steps", std::vector<std::int64_t>{-1, -1}}});
+          }
+          Tensor weights(DataType::i8, {5, channels, 3, 3});
+          for (std::int64_t i = 0; i < weights.count(); ++i) {
+            weights.mutable_data()[i] = static_cast<std::byte>(i * 41 + 5);
+          }
+          Tensor zero(type, {});
+          zero.mutable_data()[0] = std::byte{9};
+          Tensor scale(DataType::f32, {});
+          scale.as_mutable<float>()[0] = 0.5f;
+          g.output(
+              g.node(graph::OpKind::conv,
+                     {x, g.constant(weights), g.weight({5}), g.constant(zero), g.constant(scale)},
+                     {{"strides", std::vector<std::int64_t>{1, 1}},
+                      {"pads", std::vector<std::int64_t>{1, 1, 1, 1}},
+                      {"dilations", std::vector<std::int64_t>{1, 1}},
+                      {"group", std::int64_t{1}},
+                      {"auto_pad", std::string("notset")}}));
+          return CpuBackend().compile(g.get(), {});
+        };
+        Tensor given(type, {1, repeated ? 1 : channels, 9, 10});
+        for (std::int64_t i = 0; i < given.count(); ++i) {
+          given.mutable_data()[i] = static_cast<std::byte>(i * 37 + 11);
+        }
+        Tensor dense(type, {1, channels, 9, 10});
+        for (std::int64_t c = 0; c < channels; ++c) {
+          for (std::int64_t h = 0; h < 9; ++h) {
+            const std::int64_t from = repeated ? h : (channels - 1 - c) * 9 + (8 - h);
+            std::copy_n(given.data() + from * 10, 10, dense.mutable_data() + (c * 9 + h) * 10);
+          }
+        }
+        const auto viewed = run_once(*compiled(true), {}, {given});
+        const auto plain = run_once(*compiled(false), {}, {dense});
+        EXPECT_TRUE(identical(viewed[0], plain[0]))
+            << to_string(type) << ", " << channels << " channels, repeated " << repeated;
+      }
+    }
   }
 }
 

@@ -7,6 +7,7 @@
 #include "backends/cpu/kernels/conv_patches.h"
 #include "backends/cpu/kernels/conv_taps.h"
 #include "backends/cpu/kernels/elementwise.h"
+#include "backends/cpu/kernels/matmul_internal.h"
 #include "backends/cpu/kernels/parallel.h"
 
 namespace concord::cpu {
@@ -152,8 +153,8 @@ void convolve(const PackedFilter& filter, const ConvArgs& args) {
   }
   const PatchSource<float> source{&e, args.x, args.batch_stride, args.channel_stride,
                                   args.spatial_stride};
-  if (filter.channels_last_ && !is_pointwise(source) && e.groups == 1 &&
-      filter.storage() == Element::f32 && e.in_channels >= kDeepTap && e.out[2] >= kTapLine) {
+  if (filter.channels_last_ && !is_pointwise(source) && filter.storage() == Element::f32 &&
+      goes_by_taps(e, matmul_panel_width())) {
     convolve_taps(filter.groups_[0], args);
     return;
   }

@@ -17,8 +17,8 @@ std::int64_t direct_panel();
 AlignedBuffer pack_direct(std::int64_t channels, std::int64_t depth, const float* weights);
 
 // One group. Patches are [taps, channels] of an input with a channel stride of 1 if channels_last,
-// else [channels, taps] of any. Writes y with a relu, but without
-// any other activation and the residual.
+// else [channels, taps] of any. Writes y with a relu, but without any other activation and without
+// the residual.
 void convolve_direct(const float* weights, bool channels_last, const ConvArgs& args);
 
 }  // namespace concord::cpu

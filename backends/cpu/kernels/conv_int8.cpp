@@ -95,7 +95,7 @@ void convolve_int8(const PackedByteFilter& filter, const ConvInt8Args& args) {
     m.a_signed = false;
     m.a_zeros = &source.outside;
   }
-  if (filter.tap_sums_.size() != 0 && e.out[2] >= kTapLine) {
+  if (filter.tap_sums_.size() != 0 && goes_by_taps(e, matmul_panel_width())) {
     m.c = args.y;
     ByteTaps taps;
     taps.extents = &e;

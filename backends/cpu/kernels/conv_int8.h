@@ -33,6 +33,7 @@ struct ConvInt8Args {
   ConvExtents extents;
   const std::byte* x = nullptr;
   bool x_signed = false;
+  // Positive along axes of more than one element.
   std::int64_t batch_stride = 0, channel_stride = 0;
   std::int64_t spatial_stride[3] = {0, 0, 0};
   const std::byte* x_zero = nullptr;  // of x's type; null: zero

@@ -18,9 +18,6 @@ namespace concord::cpu {
 namespace HWY_NAMESPACE {
 namespace {
 
-// Bytes of sums that stay in L1 beside the rows of one tap.
-constexpr std::int64_t kSumBytes = 16 << 10;
-
 // row[0, kPanel) += zero · taps[0, kPanel): what a tap in the padding, which holds the zero point,
 // adds.
 void add_padding(std::int32_t zero, const std::int32_t* taps, std::int32_t* row) {
@@ -74,7 +71,7 @@ void run_byte_taps(const ByteTaps& t, const MatmulRegion& region) {
   const ConvExtents& e = *t.extents;
   const MatmulInt8Args& args = *t.share.args;
   const std::int64_t width = e.out[2];
-  const std::int64_t block = std::max<std::int64_t>(1, kSumBytes / (width * kPanel * 4));
+  const std::int64_t block = std::max<std::int64_t>(1, kTapSumBytes / (width * kPanel * 4));
   auto* sums = reinterpret_cast<std::int32_t*>(
       thread_scratch(static_cast<std::size_t>(block * width * kPanel) * 4, 0));
   const TileWriter write = tile_writer(args.epilogue.activation);

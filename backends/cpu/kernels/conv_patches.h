@@ -90,11 +90,13 @@ void gather_last(const PatchSource<T>& a, std::int64_t group, const Pixel& p, T*
   }
 }
 
-// Runs of at most 8 bytes are copied as 8: what is written too much, the next run overwrites.
+// Runs of at most 8 bytes are copied as 8 where the patch has room: what is written too much, the
+// next run overwrites.
 constexpr std::int64_t kShortRun = 8;
 
 // A patch [channels of the group, kernel…] of bytes that lies wholly within the input, its runs
-// along the last axis, each of kernel[2] bytes. False if it may not be read so.
+// along the last axis, each of kernel[2] bytes; no stride is negative. False if it may not be read
+// so.
 inline bool gather_short_runs(const PatchSource<std::byte>& a, std::int64_t group, const Pixel& p,
                               std::byte* to) {
   const ConvExtents& e = *a.extents;
@@ -116,17 +118,19 @@ inline bool gather_short_runs(const PatchSource<std::byte>& a, std::int64_t grou
   const std::int64_t k1_step = e.dilation[1] * a.spatial_stride[1];
   const std::int64_t channel_step = a.channel_stride;
   const std::byte* x = a.x + first;
-  const std::byte* const final_run = x + last;
+  const std::byte* const end = to + channels * k0_count * k1_count * run;
   for (std::int64_t c = 0; c < channels; ++c, x += channel_step) {
     for (std::int64_t k0 = 0; k0 < k0_count; ++k0) {
       const std::byte* from = x + k0 * k0_step;
       for (std::int64_t k1 = 0; k1 < k1_count; ++k1, from += k1_step, to += run) {
-        if (from == final_run) break;
-        std::memcpy(to, from, kShortRun);
+        if (end - to >= kShortRun) {
+          std::memcpy(to, from, kShortRun);
+        } else {
+          std::memcpy(to, from, static_cast<std::size_t>(run));
+        }
       }
     }
   }
-  std::memcpy(to, final_run, static_cast<std::size_t>(run));
   return true;
 }
 

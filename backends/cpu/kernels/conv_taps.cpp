@@ -17,9 +17,6 @@ namespace concord::cpu {
 namespace HWY_NAMESPACE {
 namespace {
 
-// Bytes of sums that stay in L1 beside the rows of one tap.
-constexpr std::int64_t kSumBytes = 16 << 10;
-
 // One panel of output channels for the lines [begin, end) of outputs.
 void convolve_lines(const ConvArgs& a, const std::byte* panel, int vectors, std::int64_t begin,
                     std::int64_t end, float* sums) {
@@ -58,7 +55,7 @@ void taps_share(const ConvArgs& a, const std::byte* panels, const MatmulRegion& 
   const ConvExtents& e = a.extents;
   const std::int64_t width = e.out[2];
   const std::int64_t panel_bytes = e.taps() * e.in_channels * kPanel * 4;
-  const std::int64_t block = std::max<std::int64_t>(1, kSumBytes / (width * kPanel * 4));
+  const std::int64_t block = std::max<std::int64_t>(1, kTapSumBytes / (width * kPanel * 4));
   auto* sums = reinterpret_cast<float*>(
       thread_scratch(static_cast<std::size_t>(block * width * kPanel) * sizeof(float), 0));
   Epilogue epilogue;

@@ -13,6 +13,15 @@ namespace concord::cpu {
 // cost less than patches: measured 2 to 18 % less, most where much is padding.
 constexpr std::int64_t kDeepTap = 32;
 constexpr std::int64_t kTapLine = 4;
+// Bytes of sums that stay in L1 beside the rows of one tap: at least a line's for one panel of
+// output channels. Longer lines, of which a convolution over one axis has one alone, would neither
+// stay there nor be shared by threads.
+constexpr std::int64_t kTapSumBytes = 16 << 10;
+
+inline bool goes_by_taps(const ConvExtents& e, std::int64_t panel_width) {
+  return e.groups == 1 && e.in_channels >= kDeepTap && e.out[2] >= kTapLine &&
+         e.out[2] * panel_width * 4 <= kTapSumBytes;
+}
 
 // The outputs of an axis whose tap k lies in the input: [first, end).
 struct OutputRange {

@@ -148,7 +148,8 @@ void matmul_nibbles_share(const NibbleShare& share) {
 #if HWY_TARGET == HWY_AVX3
   if (share.rows != nullptr) return run_quantised(share);
 #endif
-  if (share.region.row_end - share.region.row_begin <= kFewRows) return run_float(share);
+  // By the whole product's rows: the threads' number must not choose the order of the sums.
+  if (share.region.args->rows <= kFewRows) return run_float(share);
   run_share<StepF32>(share.region, ExpandedPanels(share));
 }
 

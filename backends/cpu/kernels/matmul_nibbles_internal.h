@@ -12,7 +12,7 @@ struct NibbleShare {
   const std::uint8_t* zeros = nullptr;  // null: all are `zero`
   std::int32_t zero = 0;
   std::int64_t block = 0, blocks = 0;
-  const QuantisedRows* rows = nullptr;  // null: expand the weights
+  const QuantisedRows* rows = nullptr;  // null: rows stay f32
 };
 
 }  // namespace concord::cpu

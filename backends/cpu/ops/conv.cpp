@@ -72,7 +72,7 @@ void plan(Planner& p, const Form& form) {
   p.precision({bf16 ? DataType::bf16 : DataType::f32, DataType::f32, p.out_dtype(), false});
   const double flops = 2.0 * static_cast<double>(p.out_shape().count()) *
                        static_cast<double>(w_shape.product(1, w_shape.rank()));
-  p.emit(args.extents.depthwise() ? "conv depthwise" : "conv patches", flops,
+  p.emit(args.extents.depthwise() ? "conv depthwise" : "conv", flops,
          [args, filter = form.filter, x = x.at, weights, bias, y = y.at](const Frame& f) {
            ConvArgs now = args;
            now.x = f.at<const float>(x);

@@ -16,11 +16,20 @@ struct Form {
   ActivationSpec activation;
 };
 
+// Whether elements that follow each other along an axis do so in memory, none twice.
+bool goes_forward(const View& view) {
+  for (int i = 0; i < view.shape.rank(); ++i) {
+    if (view.shape[i] > 1 && view.strides[i] <= 0) return false;
+  }
+  return true;
+}
+
 void plan(Planner& p, const Form& form) {
   ConvInt8Args args;
   const Dims w_shape = p.shape(kWeights);
   set_extents(graph::conv_geometry(*form.node, p.shape(kX), w_shape), args.extents);
-  const View x = form.filter->channels_last() ? channels_last(p, p.view(kX)) : p.view(kX);
+  const View given = goes_forward(p.view(kX)) ? p.view(kX) : p.dense_view(kX);
+  const View x = form.filter->channels_last() ? channels_last(p, given) : given;
   args.x_signed = p.dtype(kX) == DataType::i8;
   args.batch_stride = x.strides[0];
   args.channel_stride = x.strides[1];
@@ -38,7 +47,7 @@ void plan(Planner& p, const Form& form) {
   const double operations = 2.0 * static_cast<double>(p.out_shape().count()) *
                             static_cast<double>(w_shape.product(1, w_shape.rank()));
   p.emit(
-      "conv_integer patches", operations,
+      "conv_integer", operations,
       [args, filter = form.filter, x = x.at, flipped, bias, zero, scale, y = y.at](const Frame& f) {
         ConvInt8Args now = args;
         now.x = f.at(x);
