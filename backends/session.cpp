@@ -202,10 +202,13 @@ std::vector<Tensor> Session::run(const std::map<std::string, Tensor>& inputs,
 }
 
 std::vector<Tensor> Session::run(std::span<const Tensor> inputs, const RunOptions& options) {
-  state_->has_plans = true;
-  if (state_->has_states) return state_->run_with_states(inputs, options);
+  if (state_->has_states) {
+    state_->has_plans = true;
+    return state_->run_with_states(inputs, options);
+  }
   check_inputs(*state_->imported, inputs);
   state_->check_ties(inputs);
+  state_->has_plans = true;
   return state_->executor->run(inputs, {}, options);
 }
 

@@ -88,7 +88,7 @@ class Session {
   // A copy of what the next run would read; undefined before the first run if it was not set.
   Tensor state(const std::string& input) const;
   // All states as before the first run. A run that fails leaves what it found, but for positions
-  // that the model writes anew (GroupQueryAttention's) in a state that is kept in place.
+  // that the model writes anew (a scatter's, GroupQueryAttention's) in a state kept in place.
   void reset_states();
 
   // Makes the plans for these extents without running, where no extent depends on data.

@@ -57,10 +57,9 @@ class ConvInt8 : public IsaTest {
 
     const auto value = [&](std::int64_t n, std::int64_t c, std::int64_t i, std::int64_t j) {
       if (i < 0 || i >= height || j < 0 || j >= width) return 0;
-      const std::byte b = x[static_cast<std::size_t>(n * args.batch_stride +
-                                                     c * args.channel_stride +
-                                                     i * args.spatial_stride[1] +
-                                                     j * args.spatial_stride[2])];
+      const std::byte b =
+          x[static_cast<std::size_t>(n * args.batch_stride + c * args.channel_stride +
+                                     i * args.spatial_stride[1] + j * args.spatial_stride[2])];
       return (is_signed ? int{static_cast<std::int8_t>(b)} : int{static_cast<std::uint8_t>(b)}) - 7;
     };
     std::vector<float> expected;

@@ -60,6 +60,7 @@ OpCases cases_attention() {
                      .in(i64, {3}, values({10, 3, 1})));
   list.push_back(qkv(plain("f16"), f16, {1, 2, 9, 32}, {1, 2, 9, 32}, {1, 2, 9, 32}));
   list.push_back(qkv(plain("bf16"), bf16, {1, 2, 9, 32}, {1, 2, 9, 32}, {1, 2, 9, 32}));
+  list.push_back(qkv(plain("no keys"), f32, {2, 2, 9, 32}, {2, 2, 0, 32}, {2, 2, 0, 32}));
   list.push_back(qkv(plain("empty batch"), f32, {0, 2, 9, 32}, {0, 2, 9, 32}, {0, 2, 9, 32}));
   list.push_back(qkv(plain("f64"), f64, {2, 4, 5, 8}, {2, 2, 6, 8}, {2, 2, 6, 3}));
   list.push_back(

@@ -51,6 +51,10 @@ OpCases cases_conv() {
   const Window padded{{1, 1}, {1, 1, 1, 1}, {1, 1}};
   list.push_back(conv("one by one", {2, 16, 5, 7}, {24, 16, 1, 1}, plain));
   list.push_back(conv("three by three", {2, 16, 9, 7}, {24, 16, 3, 3}, padded));
+  const Window behind{{1, 1}, {0, 0, 1, 2}, {1, 1}};
+  list.push_back(conv("one by one, padded behind", {2, 16, 5, 7}, {24, 16, 1, 1}, behind));
+  list.push_back(conv("one by one, deep, padded behind", {2, 40, 5, 7}, {24, 40, 1, 1}, behind));
+  list.push_back(scaled("one by one, padded behind", {2, 16, 5, 7}, {24, 16, 1, 1}, behind));
   list.push_back(conv("no bias", {1, 8, 6, 6}, {9, 8, 3, 3}, padded, false));
   list.push_back(conv("odd channels", {1, 13, 6, 5}, {7, 13, 3, 3}, padded));
   list.push_back(conv("image", {2, 3, 17, 19}, {8, 3, 7, 7}, {{2, 2}, {3, 3, 3, 3}, {1, 1}}));

@@ -55,7 +55,8 @@ class AttentionChunk {
         first_(first),
         queries_(queries),
         rows_(queries * group_),
-        tile_keys_(std::min(kTileKeys, round_up(args_.kv_len, kMatLanes))),
+        tile_keys_(
+            std::clamp(round_up(args_.kv_len, kMatLanes), std::int64_t{kMatLanes}, kTileKeys)),
         value_width_(round_up(args_.v_head_dim, kMatLanes)),
         blocks_(queries, kMaxRows) {
     const std::int64_t query_floats = args_.q.type == Element::f32 ? 0 : rows_ * args_.head_dim;
@@ -373,8 +374,10 @@ class AttentionChunk {
     const MatTag d;
     float* sums = sums_ + row * value_width_;
     const float sum = states_[row].sum;
-    // Sum 0: no key was visible. 0 / 0 gives the NaN of the formula.
-    const MatVec inverse = hn::Set(d, sum == 0.0f && args_.empty_rows_zero ? 0.0f : 1.0f / sum);
+    // Sum 0: no key was visible. 0 / 0 gives the NaN of the formula; where there are no keys at all,
+    // the product with no values is 0.
+    const bool zero = args_.empty_rows_zero || args_.kv_len == 0;
+    const MatVec inverse = hn::Set(d, sum == 0.0f && zero ? 0.0f : 1.0f / sum);
     std::byte* out = static_cast<std::byte*>(args_.out) +
                      (batch_ * args_.out_batch_stride + head_of(row) * args_.out_head_stride +
                       query_of(row) * args_.out_seq_stride) *

@@ -180,6 +180,7 @@ bool is_pointwise(const PatchSource<T>& a) {
   std::int64_t expected = e.in_channels;
   for (int axis = 2; axis >= 0; --axis) {
     if (e.kernel[axis] != 1 || e.stride[axis] != 1 || e.pad[axis] != 0) return false;
+    if (e.out[axis] != e.in[axis]) return false;  // padding behind the end
     if (e.in[axis] == 1) continue;
     if (a.spatial_stride[axis] != expected) return false;
     expected *= e.in[axis];

@@ -12,13 +12,14 @@ std::optional<std::string> why_unsupported(const graph::Graph& graph, const grap
   return std::nullopt;
 }
 
-// scale = (max(x, 0) − min(x, 0)) / 255, zero = clamp(round(−min / scale)).
+// scale = (max(x, 0) − min(x, 0)) / 255, zero = clamp(round(−min / scale)). Zeros alone need no
+// scale: it is 1 then, as onnxruntime has it.
 void quantise(const float* x, std::int64_t count, std::byte* y, float* scale, std::uint8_t* zero) {
   const auto [low, high] = extremes(x, count);
   const float step = (high - low) / 255.0f;
   const float origin =
       step == 0 ? 0.0f : std::nearbyint(std::clamp(0.0f - low / step, 0.0f, 255.0f));
-  *scale = step;
+  *scale = step == 0 ? 1.0f : step;
   *zero = static_cast<std::uint8_t>(origin);
   if (step == 0) {
     std::fill_n(y, count, std::byte{0});
