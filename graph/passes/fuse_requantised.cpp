@@ -73,6 +73,7 @@ bool fuse(Rewriter& rw, NodeId id) {
   const auto first = quantisation_of(rw, *there);
   const auto second = quantisation_of(rw, back);
   if (!range || !first || !second || !(*first == *second)) return false;
+  if (!std::isnormal(static_cast<float>(1 / first->scale))) return false;
   const NodeId quantize = rw.producer_id(back.input(0));
   const Node origin = back;
   const auto scalar = [&](double value) {

@@ -96,8 +96,7 @@ std::optional<Shifted> shifted_by(const Graph& graph, const Node& node) {
 std::optional<Quantisation> quantisation_of(const Rewriter& rw, const Node& node) {
   const auto scale = scalar_constant(rw.graph(), node.input(1));
   if (!scale || rw.value(node.input(1)).dtype != DataType::f32) return std::nullopt;
-  if (!std::isnormal(static_cast<float>(*scale)) ||
-      !std::isnormal(static_cast<float>(1 / *scale)) || node.attrs.integer("block_size", 0) != 0) {
+  if (!std::isnormal(static_cast<float>(*scale)) || node.attrs.integer("block_size", 0) != 0) {
     return std::nullopt;
   }
   Quantisation found{*scale, 0};

@@ -49,7 +49,7 @@ struct Quantisation {
   friend bool operator==(const Quantisation&, const Quantisation&) = default;
 };
 // Of a quantize or dequantize node whose scale and zero point are constants of one element: nullopt
-// if they are not, if the scale is not f32, or if it or its reciprocal overflows or loses digits.
+// if they are not, or if the scale is not a normal f32.
 std::optional<Quantisation> quantisation_of(const Rewriter& rw, const Node& node);
 
 // --- shapes

@@ -374,8 +374,8 @@ class AttentionChunk {
     const MatTag d;
     float* sums = sums_ + row * value_width_;
     const float sum = states_[row].sum;
-    // Sum 0: no key was visible. 0 / 0 gives the NaN of the formula; where there are no keys at all,
-    // the product with no values is 0.
+    // Sum 0: no key was visible. 0 / 0 gives the NaN of the formula; where there are no keys at
+    // all, the product with no values is 0.
     const bool zero = args_.empty_rows_zero || args_.kv_len == 0;
     const MatVec inverse = hn::Set(d, sum == 0.0f && zero ? 0.0f : 1.0f / sum);
     std::byte* out = static_cast<std::byte*>(args_.out) +
