@@ -152,7 +152,7 @@ TEST_P(MatmulNibbles, SameBitsForAnyNumberOfThreads) {
     const PackedNibbles packed =
         PackedNibbles::pack({s.k, s.n, s.block, Source::octet, Source::scale, Source::zero, &s});
     Random random(5);
-    for (std::int64_t m = 1; m <= 40; ++m) {
+    for (const std::int64_t m : {1, 2, 5, 8, 9, 12, 16, 17, 40}) {
       const std::vector<float> a = random.vector(m * s.k);
       std::vector<float> first;
       for (const int threads : {1, 2, 4}) {
