@@ -105,6 +105,10 @@ OpCases cases_conv() {
     list.push_back(scaled(name + ", pads beyond", {1, 32, 2, 2}, {17, 32, 3, 3},
                           {{1, 1}, {3, 3, 3, 3}, {1, 1}}, true, type));
   }
+  for (const std::int64_t channels : {3, 40}) {
+    list.push_back(scaled("nothing but padding, " + std::to_string(channels), {1, channels, 0, 6},
+                          {5, channels, 3, 3}, {{1, 1}, {2, 2, 2, 2}, {1, 1}}, true, DataType::i8));
+  }
   list.push_back(scaled("one axis", {2, 12, 31}, {10, 12, 5}, {{2}, {2, 1}, {1}}));
   for (const char* fn : {"relu", "elu"}) {
     list.push_back(scaled(std::string("activation ") + fn, {2, 16, 9, 7}, {24, 16, 3, 3}, padded)

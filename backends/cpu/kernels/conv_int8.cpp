@@ -56,6 +56,7 @@ void flip(const std::byte* x, std::int64_t count, std::byte* y) {
 }  // namespace
 
 std::int64_t ConvInt8Args::span() const {
+  if (extents.batch * extents.in_channels * extents.in_pixels() == 0) return 0;
   std::int64_t elements =
       1 + (extents.batch - 1) * batch_stride + (extents.in_channels - 1) * channel_stride;
   for (int axis = 0; axis < 3; ++axis) {

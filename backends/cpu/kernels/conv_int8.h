@@ -44,7 +44,7 @@ struct ConvInt8Args {
   float* y = nullptr;            // [batch, out…, out_channels]
   std::byte* flipped = nullptr;  // span() bytes of scratch if x_signed, else not used
 
-  std::int64_t span() const;  // bytes from x to the end of the input
+  std::int64_t span() const;  // bytes from x to the end of the input, 0 if it is empty
 };
 void convolve_int8(const PackedByteFilter& filter, const ConvInt8Args& args);
 
